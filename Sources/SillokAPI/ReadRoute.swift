@@ -16,6 +16,8 @@ package enum ReadRoute: Hashable, Sendable {
     case access
     /// Who has read what belongs to a user.
     case readers(user: String)
+    /// What was written, by the words in it.
+    case search
 
     /// The route of what stands behind `/v1/`, decoded.
     package init?(_ path: some Collection<String>) {
@@ -32,6 +34,7 @@ package enum ReadRoute: Hashable, Sendable {
         case ("surveys", 2): self = .survey(path[1])
         case ("access", 1): self = .access
         case ("users", 3) where path[2] == "readers": self = .readers(user: path[1])
+        case ("search", 1): self = .search
         default: return nil
         }
     }
@@ -56,6 +59,7 @@ package enum ReadRoute: Hashable, Sendable {
         case .survey(let name): ["surveys", name]
         case .access: ["access"]
         case .readers(let user): ["users", user, "readers"]
+        case .search: ["search"]
         }
     }
 
@@ -71,7 +75,7 @@ package enum ReadRoute: Hashable, Sendable {
     /// Whether its pages end at such places.
     package func hasPlace(_ place: PagePlace) -> Bool {
         switch (self, place) {
-        case (.rows, .entry), (.history, .entry), (.access, .entry), (.readers, .entry),
+        case (.rows, .entry), (.history, .entry), (.access, .entry), (.readers, .entry), (.search, .entry),
             (.conversations, .conversation), (.events, .log):
             true
         case (.conversation, .names(let names)), (.profile, .names(let names)), (.surveys, .names(let names)):

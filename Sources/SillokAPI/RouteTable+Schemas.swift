@@ -1,3 +1,5 @@
+internal import EventStore
+
 extension RouteTable {
     /// The forms that routes name, in the order of the document.
     package static let schemas: [(String, Schema)] = [
@@ -57,6 +59,15 @@ extension RouteTable {
                 ("type", .choice(["event"])), ("event", .ref("Event")), ("text?", .text), ("original?", .text),
                 ("edits?", .array(.anyObject)), ("retracted?", .anyObject), ("retractions?", .array(.anyObject)),
                 ("amendments?", .integer),
+            ])
+        ),
+        (
+            "Hit",
+            .object([
+                ("type", .choice(["hit"])), ("kind", .choice(SearchHitKind.allCases.map(\.rawValue))),
+                ("text", .text),
+                ("ranges", .array(.object([("utf8", .array(.integer)), ("utf16", .array(.integer))]))),
+                ("edit?", .uuid), ("time", .time), ("event", .ref("Event")),
             ])
         ),
         (

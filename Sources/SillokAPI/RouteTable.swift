@@ -162,6 +162,20 @@ package enum RouteTable {
             "Who has read what belongs to a user, as far as reads are recorded.", parameters: paging,
             answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.notFound, .cursor]),
         RouteSpecification(
+            .search, "GET", "/v1/search", readers, "What was written, by the words in it, the newest first.",
+            parameters: paging + [
+                RouteParameter(
+                    "q", .place, "Words that a text has; a phrase in quotation marks; `-word`: one that it has not."),
+                RouteParameter("since", .time, "Only what was written from then on."),
+                RouteParameter("until", .time, "Only what was written before then."),
+                RouteParameter(
+                    "role", .choice(["user", "assistant", "all"]), "Only messages: of people, of bots, or both."),
+                RouteParameter("user", .text, repeatable: true, "Only of this user's history."), types, authors,
+                conversations,
+                RouteParameter(
+                    "language", .text, repeatable: true, "Only messages that say they are in this language."),
+            ], answers: [.lines("A page.", .oneOf([.ref("Hit"), .ref("End")]))], errors: [.cursor]),
+        RouteSpecification(
             .listSurveys, "GET", "/v1/surveys", allReaders, "Surveys.", parameters: paging + moments,
             answers: [.lines("A page.", .oneOf([.ref("Survey"), .ref("End")]))], errors: [.cursor, .scope]),
         RouteSpecification(

@@ -5,7 +5,8 @@ internal import Glibc
 enum Syncctl {
     static let subcommands: [Subcommand] = [
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
-        SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
+        SurveyCommand.entry, SearchCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry,
+        AppendCommand.entry,
         ImportCommand.entry, ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry,
         StatsCommand.entry, TopCommand.entry,
         DoctorCommand.entry, SettleCommand.entry, ClocksCommand.entry, VectorCommand.entry, WaitCommand.entry,

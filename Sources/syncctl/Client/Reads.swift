@@ -73,6 +73,31 @@ final class Reads {
         if let failure { throw failure }
     }
 
+    /// Calls `body` with the lines of what `query` finds, the newest first, at most `limit`. Returns whether that was all.
+    ///
+    /// - Parameter words: As they were written.
+    func search(
+        _ query: SearchQuery, _ words: String, limit: Int, _ body: (JSONObject) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) -> Bool {
+        // One more tells whether there are more.
+        let wanted = limit == .max ? limit : limit + 1
+        var count = 0
+        func take(_ line: JSONObject) throws(CommandFailure) {
+            count += 1
+            if count <= limit { try body(line) }
+        }
+        if let pages, try pages.lines(.search, query.parameters(words), limit: wanted, take) { return count <= limit }
+        let views = try views()
+        let lines = try stored { try EventLines(views.log) }
+        var bound: DisplayKey?
+        repeat {
+            let page = try stored { try views.search(query, limit: min(wanted - count, 500), before: bound) }
+            for hit in page.hits { try take(try stored { try lines.line(hit) }.object) }
+            bound = page.next
+        } while bound != nil && count < wanted
+        return count <= limit
+    }
+
     /// The event of this id; of several the same one counts on every node. `nil` if there is none.
     func event(_ id: EventID) throws(CommandFailure) -> StoredEvent? {
         if let pages {
@@ -198,6 +223,19 @@ extension TimelineQuery {
         var moment = PointInTime()
         (moment.asOf, moment.knownAt, moment.knownTime) = (asOf, knownAt, knownTime)
         return all + moment.parameters
+    }
+}
+
+extension SearchQuery {
+    fileprivate func parameters(_ words: String) -> [(name: String, value: String)] {
+        var all = [("q", words)]
+        if let since { all.append(("since", Timestamp.text(since))) }
+        if let until { all.append(("until", Timestamp.text(until))) }
+        all += types.map { ("type", $0) }
+        all += authors.map { ("author", $0) }
+        all += conversations.map { ("conversation", $0) }
+        all += users.map { ("user", $0) }
+        return all + languages.map { ("language", $0) }
     }
 }
 

@@ -28,6 +28,7 @@ enum Wording: String, CaseIterable, Sendable {
     // Nothing found
     case noSuchType, didYouMean, noEventOf, noUser, noConversation, noConversations, noProfile, noSurveys, noAnswers,
         noEvent
+    case nothingFound, moreFound
     case noEventsMatched, nothingParked, noSubscriptions, noPeers, nothingQuarantined, nothingMoreQuarantined
     case moreQuarantined
     // Remarks
@@ -159,6 +160,9 @@ enum Wording: String, CaseIterable, Sendable {
         case .noEventOf: Phrase("no event of {0} matched", "조건에 맞는 이벤트가 없습니다: {0}")
         case .noUser: Phrase("there is no user {0}", "사용자를 찾을 수 없습니다: {0}")
         case .noConversation: Phrase("there is no conversation {0}", "대화를 찾을 수 없습니다: {0}")
+        case .nothingFound: Phrase("nothing found: {0}", "찾은 것이 없습니다: {0}")
+        case .moreFound:
+            Phrase("the newest {0}; there are more: --last N or --all", "최근 {0}건입니다. 더 있습니다: --last N 또는 --all")
         case .noConversations: Phrase("no conversations", "대화가 없습니다")
         case .noProfile: Phrase("no profile of {0}", "프로필이 없습니다: {0}")
         case .noSurveys: Phrase("no surveys", "설문이 없습니다")

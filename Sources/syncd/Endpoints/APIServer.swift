@@ -120,7 +120,8 @@ final class APIServer: Sendable {
                         .seekSubscription:
                         subscriptions.answer(request)
                     case .listEvents, .getEvent, .listConversations, .getConversation, .listRows, .getProfile,
-                        .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders:
+                        .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders,
+                        .search:
                         if !readers.submit({ ReadEndpoint.answer(request, readers, $0, service.accessLog) }) {
                             exchange.refuse(.busy, "too many queries are waiting")
                         }

@@ -14,6 +14,8 @@ struct PageRequest: Sendable {
     /// Of a timeline.
     let query: TimelineQuery
     let question: String?
+    /// What is searched for.
+    let words: SearchQuery?
     /// Of when the answer is, as far as that is asked for.
     let moment: PointInTime
     /// How long an answer without lines may wait for some, milliseconds.
@@ -37,6 +39,7 @@ struct PageRequest: Sendable {
         query.types += request.queryItem("role").flatMap(DialogueRole.init(rawValue:))?.types ?? []
         query.authors = request.queryItems("author")
         query.conversations = request.queryItems("conversation")
+        words = route == .search ? try Self.words(request, query) : nil
         var moment = PointInTime()
         moment.asOf = request.queryItem("as_of").flatMap(Timestamp.milliseconds)
         moment.knownAt = request.queryItem("known_at").flatMap { UInt64($0) }
@@ -66,6 +69,21 @@ struct PageRequest: Sendable {
     func goesOn(in log: LogReader) throws(StoreError) -> Bool {
         guard let cursor else { return true }
         return try log.has(cursor.end)
+    }
+
+    private static func words(
+        _ request: HTTPRequest, _ query: TimelineQuery
+    ) throws(BadParameter) -> SearchQuery {
+        do throws(SearchWords.Refusal) {
+            var words = SearchQuery(try SearchWords(request.queryItem("q") ?? ""))
+            (words.since, words.until) = (query.since, query.until)
+            (words.types, words.authors, words.conversations) = (query.types, query.authors, query.conversations)
+            words.users = request.queryItems("user")
+            words.languages = request.queryItems("language")
+            return words
+        } catch {
+            throw BadParameter(message: "q: \(error.message)", hint: error.hint)
+        }
     }
 
     private static func vector(_ request: HTTPRequest) throws(BadParameter) -> VersionVector {

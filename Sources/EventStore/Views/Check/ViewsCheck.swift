@@ -57,7 +57,7 @@ package struct ViewsCheck: Sendable {
         defer { found.rollback() }
         guard try follow() else { return report }
         while projector.pending > 0 { try projector.merge() }
-        let expected = try openForReading(place.path + "/views.db")
+        let expected = try ViewDatabase.connect(place.path + "/views.db")
         let names = ViewNames(try LogReader(files))
         do throws(DatabaseError) {
             try ComparedTable.database(found, expected, &report)
