@@ -57,6 +57,7 @@ install -m 644 docs/operating/*.md "$doc/operating/"
 install -m 644 docs/reference/*.md "$doc/reference/"
 install -m 644 ops/prometheus/alerts.yml ops/grafana/sillok.json "$doc/examples/"
 install -m 755 Scripts/verify.py "$doc/examples/verify.py"
+install -m 644 Scripts/receipts.py "$doc/examples/receipts.py"
 install -m 644 ops/debian/copyright "$doc/copyright"
 install -m 644 CHANGELOG.md "$doc/CHANGELOG.md"
 {

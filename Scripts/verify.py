@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Proves a Sillok store from its files, without any of Sillok's code. Written from FORMATS.md; § means a section there.
-    Scripts/verify.py STORE [--json] [--evidence FILE]       a store's folder, or a log.db; a proof of a fork as well
+    Scripts/verify.py STORE [--json] [--evidence FILE] [--since RECEIPT]  a store's folder, or a log.db; a proof of a fork as well; a receipt it goes on from
+    Scripts/verify.py --proof FILE [--json]                               a proven answer or a receipt, with no store (by receipts.py, beside this file)
 Needs Python 3.9 and, for Ed25519, `cryptography` (Debian: python3-cryptography). Reads only. Exit code: 0 proven, 2 not all covered by signatures, or
 not to be told, 3 contradicted, 64 usage, 66 cannot be read. Proven means: every event is, byte for byte, one its origin's key has signed, in the order
 it has signed. What no one can see in one store: a newest part that was cut off together with its heads and mark. Compare the roots with a peer's."""
@@ -14,8 +15,7 @@ def signed(key, signature, text):
     try: return len(signature) == 64 and usable(key) and usable(signature[:32]) and not Ed25519PublicKey.from_public_bytes(key).verify(signature, text)
     except (InvalidSignature, ValueError): return False
 def sha(*parts): return hashlib.sha256(b''.join(parts)).digest()  # ---- Hashes and trees (§2): RFC 6962 -----------------------------------
-def leaf_of(header, digest): return sha(b'\x00', header, digest)
-join, half = lambda left, right: sha(b'\x01', left, right), lambda size: 1 << (size - 1).bit_length() - 1
+leaf_of, join, half = lambda header, digest: sha(b'\x00', header, digest), lambda left, right: sha(b'\x01', left, right), lambda size: 1 << (size - 1).bit_length() - 1
 class Tree:  # Grows leaf by leaf; keeps the roots of its perfect subtrees, the largest first.
     def __init__(self): self.size, self.stack = 0, []
     def add(self, leaf):  # Returns the perfect subtrees this leaf completes: (level, number from 0, root).
@@ -70,26 +70,21 @@ def dot_of(header):  # (origin, seq) of a header as it came: of each the last on
             if tag == 1 << 3 | 2 and value == 16 and end <= len(header): origin = header[at:end]
     except (IndexError, KeyError): pass  # an opaque header is read as far as it can be
     return origin, seq
-COLUMNS = 'position user conversation time hlc origin seq type author id cause dependencies version unknown twin leaf salt digest payload seal actor'
-Row = collections.namedtuple('Row', COLUMNS, defaults=[None, None])
-SOUND = re.compile('ii[in][in]iiii[in]x[xn][bxyn][in][bxyn][in]i(xn[tbexy]|nyn).[in]')
+Row, SOUND = collections.namedtuple('Row', 'position user conversation time hlc origin seq type author id cause dependencies version unknown twin leaf salt digest payload seal actor', defaults=[None, None]), re.compile('ii[in][in]iiii[in]x[xn][bxyn][in][bxyn][in]i(xn[tbexy]|nyn).[in]')
 class Text(bytes): pass  # What SQLite has as text; a blob is bytes: of a kind of its own where there are 16, 32 or none.
 def kind(value): return {0: 'e', 16: 'x', 32: 'y'}.get(len(value), 'b') if type(value) is bytes else {int: 'i', float: 'r', Text: 't'}.get(type(value), 'n')
-def pairs(blob):  # The dependencies of a row: ref of an origin, seq.
-    numbers = [number(part, 0)[0] for part in VARINT.findall(blob or b'')]; return list(zip(numbers[::2], numbers[1::2]))
+def pairs(blob): return list(zip(*[iter(number(part, 0)[0] for part in VARINT.findall(blob or b''))] * 2))  # dependencies of a row: ref of an origin, seq
 def header_of(row, names, origins):  # The canonical header from the columns of §3. An opaque event has it whole in `unknown`.
     if names[row.type] == b'' and names[row.user] == b'': return row.unknown
     out = field(1, origins[row.origin][0]) + b'\x10' + varint(row.seq) + b'\x19' + row.hlc.to_bytes(8, 'little')
     if row.time is not None: out += b'\x20' + varint((row.time << 1 ^ row.time >> 63) & (2**64 - 1))
-    for at, body in enumerate((row.id, names[row.type], names.get(row.conversation), names[row.user], names.get(row.author), row.cause), 5):
-        if body is not None: out += field(at, body)
+    for at, body in enumerate((row.id, names[row.type], names.get(row.conversation), names[row.user], names.get(row.author), row.cause), 5): out += b'' if body is None else field(at, body)
     for origin, seq in pairs(row.dependencies): out += field(11, field(1, origins[origin][0]) + b'\x10' + varint(seq))
     rest, actor = row.unknown or b'', names.get(row.actor)
     at = max((end for tag, *_, end in fields(rest if actor else b'') if tag < 32 << 3), default=0)  # field 32 stands behind those below it
     return out + (b'\x60' + varint(row.version) if row.version is not None else b'') + rest[:at] + (field(32, actor) if actor else b'') + rest[at:]
 COPY, HEAD = 'the witness of its original', 'sillok/{origin}\n{size}\n{root}\nhlc {hlc}\n'
-def head_text(origin, size, root, hlc):
-    return HEAD.format(origin=uuid.UUID(bytes=origin), size=size, root=base64.b64encode(root).decode(), hlc=f'{hlc >> 16:012x}-{hlc & 65535:04x}').encode()
+def head_text(origin, size, root, hlc): return HEAD.format(origin=uuid.UUID(bytes=origin), size=size, root=base64.b64encode(root).decode(), hlc=f'{hlc >> 16:012x}-{hlc & 65535:04x}').encode()
 def parsed(text):  # (origin, size, root) of a head's text.
     if not (head := re.fullmatch(r'sillok/(\S{36})\n(0|[1-9]\d*)\n(\S{44})\nhlc [0-9a-f]{12}-[0-9a-f]{4}\n', text)): raise ValueError('not the text of a head')
     return uuid.UUID(head[1]).bytes, int(head[2]), base64.b64decode(head[3])
@@ -108,7 +103,7 @@ DEFINED = {'table meta': '12f48f1de9c12437', 'table name': '21031a068642586d', '
            'table event': 'ac17444e8f7e0988 4cfd5e39d1919d15 f4af50de62d9f03b', 'table head': 'b27a3062f466658b', 'table reach': 'fce2356c5e5f66a0', 'table arrival': '1549908135e1c879',
            'index event_dot': 'f4182c83fc7a8a5c', 'index event_id': 'b1f2e7d1f95ba7f8', 'index event_twin': 'a06299b3ca6be990'}
 META = {b'name': rb'[^\0-\x20/\x7f]{1,64}', b'cluster': rb'[^\0-\x20/\x7f]{1,64}', b'incarnation': b'[0-9a-f]{16}'}
-KNOWN = re.compile(b'|'.join(META) + b'|origin|reads|rereads|file|machine|witness|skew .*', re.S)
+KNOWN = re.compile(b'|'.join(META) + b'|origin|reads|rereads|file|machine|witness|skew .*|erasures|erasure [0-9]+|erased|erasing|confirmed', re.S); NODES_OWN = re.compile(rb'(?s:(origin|access|subscription|finding)\..*|(user|conversation)\.erased)')  # §2, Reserved types: these keep theirs
 MARK = 'sillok mark v1\n' + ''.join('{%s}\n' % name for name in 'node incarnation state position origin size root hlc boot durability settings'.split())
 def opened(path):  # A connection that reads only. A log without WAL is not touched at all, nor are its neighbours.
     is_odd = os.path.lexists(path + '-journal') > os.path.isfile(path + '-journal') or not os.path.isfile(path)  # SQLite would wait for a pipe
@@ -119,10 +114,10 @@ def opened(path):  # A connection that reads only. A log without WAL is not touc
     log.text_factory = Text; return log
 def moment(at): return (datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=at)).isoformat('T', 'milliseconds').encode() + b'Z'
 class Verifier:
-    def __init__(self, path, evidence):
+    def __init__(self, path, evidence, kept=lambda store: None):
         self.folder, path = (path, os.path.join(path, 'log.db')) if os.path.isdir(path) else (os.path.dirname(path) or '.', path)
         self.findings, self.notes, self.open, self.asked = [], [], 0, [(evidence, open(evidence, 'rb').read(262145))] if evidence else []
-        self.mark, self.end, self.has_wal = self.look('mark.json'), self.look('log.end') or b'', os.path.exists(path + '-wal')  # first: a running node goes on
+        self.kept, self.elsewhere = kept, set(); self.mark, self.end, self.has_wal = self.look('mark.json'), self.look('log.end') or b'', os.path.exists(path + '-wal')  # first: a running node goes on
         self.log, self.file, self.events, self.left, self.marked, self.witness, self.seal = opened(path), str(os.stat(path).st_ino).encode(), 0, 0, (0, 0), None, None
         self.erased, self.told, self.reached, self.origins, self.trees, self.good, self.seqs = [], [], set(), {}, {}, {}, {}
         self.keys, self.forks, self.heads, self.known, self.cuts, self.settled, self.erasures = ({} for _ in range(7))
@@ -140,7 +135,7 @@ class Verifier:
           WHERE meta.key = 'witness' AND value <> '' AND ref = (SELECT value FROM meta WHERE key = 'origin')"""
         for folder, node in self.log.execute(own).fetchall(): self.witness = self.look(os.path.join(os.fsdecode(folder), node.hex() + '.json')) or b''
         self.log.execute('BEGIN')
-        for part in (self.names_and_origins, self.beside, self.evidence, self.every_event, self.ends): part()
+        for part in (self.names_and_origins, self.beside, self.evidence, lambda: self.kept(self), self.every_event, self.ends): part()
     def database(self):  # §3: SQLite 3 with our application_id, a version this page describes, and what it defines. A later release may add to it.
         kind, self.version = (self.log.execute('PRAGMA ' + name).fetchone()[0] for name in ('application_id', 'user_version'))
         if kind != 0x53696C6C or self.version not in (1, 2, 3): return self.finds('database', 'no Sillok log of a known version')
@@ -226,10 +221,10 @@ class Verifier:
         if type == b'' and dot_of(header) != (origin, row.seq): self.finds('events', 'its header is of another event', at)
         leaf, conversation = leaf_of(header, digest), self.names.get(row.conversation)
         if int.from_bytes(leaf[:4], 'big', signed=True) != row.leaf: self.finds('events', 'it has not the hash it was stored with', at)
-        if row.digest is not None: self.erased.append((at, row.hlc, (node, b'user.erased', user), (node, b'conversation.erased', conversation)))
-        elif type in (b'user.erased', b'conversation.erased'):  # §2, Erasure: what may be without payload
-            whose = text(said, type.decode()[:-7], user if type == b'user.erased' else conversation)
-            if whose is not None: self.erasures[node, type, whose] = max(row.hlc, self.erasures.get((node, type, whose), 0))
+        if row.digest is not None:
+            subjects = ('user', user), ('author', self.names.get(row.author) or user), ('conversation', conversation), ('event', f'{uuid.UUID(bytes=origin)}/{row.seq}'.encode())
+            self.erased.append((at, row.hlc, [] if NODES_OWN.fullmatch(type) else [(by, *of) for by in (node, self.own) for of in subjects]))
+        elif type in (b'user.erased', b'conversation.erased'): self.erasure(row, node, type.decode()[:-7], said, user, conversation)
         elif type == b'finding.settled' and node == self.own and user == b'node/' + node.hex().encode():  # §5: of a cut its own node's counts
             self.settled.setdefault((text(said, 'code'), text(said, 'subject')), []).append((row.hlc >> 16, text(said, 'of')))
         named = {self.origins[ref][0]: self.seqs[ref] >= seq or self.origins[ref][0] in self.forks for ref, seq in pairs(row.dependencies)}
@@ -253,43 +248,48 @@ class Verifier:
                 self.finds('heads', f'{what} of these, or reach does not lead to it: look from seq {self.good[row.origin] + 1} on', at)
             elif not signed(key, signature, head_text(origin, size, root, hlc)): self.finds('heads', f'{what} signed by the origin\'s key', at)
             else: self.good[row.origin] = row.seq
+    def erasure(self, row, node, name, said, user, conversation):  # §2, Erasure: what may be without payload
+        whose, before = text(said, name, user if name == 'user' else conversation), text(said, 'before', b'f' * 12 + b'-ffff') or b''
+        if said is None or whose is None and said.get(name) is not None or not re.fullmatch(b'[0-9a-f]{12}-[0-9a-f]{4}', before): return
+        for way in [] if whose is None else [(node, name, whose)] + [(node, 'author', whose)] * (name == 'user' and said.get('authored') is True): self.erasures[way] = max(min(row.hlc, int(before.replace(b'-', b''), 16)), self.erasures.get(way, 0))
+        for dot in filter(lambda dot: isinstance(dot, str), said['events'] if isinstance(said.get('events'), list) else ()): self.erasures[node, 'event', dot.encode('utf-8', 'replace')] = 1 << 64
     def ends(self):  # What is left over speaks of events that are not here; what has no payload must have been erased by an event.
-        must = {place for place, known in self.known.items() if place[1] and any(name not in self.cuts and name != COPY for name, _ in known)}
+        must = {place for place, known in self.known.items() if place[1] and any(name not in self.cuts and name != COPY and name not in self.elsewhere for name, _ in known)}
+        for (ref, size), known in sorted(self.known.items()):
+            if (ref, size) not in must and any(name in self.elsewhere for name, _ in known): self.doubts(f'{self.label(ref)} ends at seq {self.seqs.get(ref, 0)}, and {known[0][0]} knows {size}')
         for table, rows in (('head or reach', self.heads), ('node', self.nodes), ('a head known beside the log', must)):
-            for row in sorted(rows)[:9]: self.finds('cut', f'{self.label(row[0])}: {table} {row[1:]} is of events the log does not have')
+            for row in sorted(rows)[:9]: self.finds('cut', f'{self.label(row[0])}: {table} {row[1:]} is of events the log does not have, which ends at seq {self.seqs.get(row[0], 0)}')
         if self.events < self.left: self.finds('cut', f'the log ends at position {self.events}, and the node left it at {self.left}')
         if self.good.get(self.marked[0], 0) < self.marked[1]: self.finds('heads', f'the head of {self.marked[1]} events, which mark.json knows, is missing')
         if not all(self.seqs.values()): self.finds('origins', 'an origin has no events')
         is_open = self.good.get(self.home, 0) < self.seqs.get(self.home, 0) and self.version > 1
         if is_open and kind(self.seal) != 'x': self.finds('seals', 'its own newest events have neither head nor seal')  # the node alone can check that
         for name in sorted(self.cuts.keys() | {told[0] for told in self.told}): self.cut(name)
-        for at, hlc, *ways in self.erased:
-            if not any(hlc < self.erasures.get(way, 0) for way in ways): self.finds('erased', 'no erasure covers it', at)
+        for at in (at for at, hlc, ways in self.erased if not any(hlc < self.erasures.get(way, 0) for way in ways)): self.finds('erased', 'no erasure covers it', at)
         if self.copied and COPY not in self.reached: self.doubts('this is a copy of a store, and the witness of that knows more, or another history')
         first = '(SELECT position FROM event WHERE id = later.id AND twin IS NULL)'  # the only one: a unique index holds that
-        false = self.log.execute(f'SELECT position FROM event AS later WHERE twin IS NOT NULL AND (twin >= position OR twin IS NOT {first})')
-        for (at,) in false: self.finds('twins', 'wrongly marked as a twin', at)
+        for (at,) in self.log.execute(f'SELECT position FROM event AS later WHERE twin IS NOT NULL AND (twin >= position OR twin IS NOT {first})'): self.finds('twins', 'wrongly marked as a twin', at)
     def cut(self, name):  # §3, §5: counts until what was lost is back, by the file and by the origin's start, or the own node has settled it since.
         file, sizes = self.cuts.get(name), {self.label(ref).encode(): seq for ref, seq in self.seqs.items()}
         told = [at for of, at, previous, had, known in self.told if of == name and not had < known <= sizes.get(previous, 0)]
         if not told and (not file or name in self.reached and self.events >= file['position']): return
         at, what = file['at'] if file else told[0], f'{name}: ' + (file['text'] if file else 'what was found when the log was opened, in evidence/, is missing')
-        settled = self.settled.get((b'LOG_CUT' if name.startswith('cut-') else b'WITNESS_LOST', name.encode()), ())
-        if any(hlc >= at or of == moment(at) for hlc, of in settled): self.notes.append('settled: ' + what)
+        if any(hlc >= at or of == moment(at) for hlc, of in self.settled.get((b'LOG_CUT' if name.startswith('cut-') else b'WITNESS_LOST', name.encode()), ())): self.notes.append('settled: ' + what)
         else: self.finds('cut', what) if name.startswith('cut-') else self.doubts(what)
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.error = lambda what: sys.exit(print(f'verify: {what}', file=sys.stderr) or 64)
-    options.add_argument('store'), options.add_argument('--json', action='store_true'), options.add_argument('--evidence', metavar='FILE')
-    (store := Verifier((asked := options.parse_args()).store, asked.evidence)).run()
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter); options.error = lambda what: sys.exit(print(f'verify: {what}', file=sys.stderr) or 64)
+    for name, how in (('store', {'nargs': '?'}), ('--json', {'action': 'store_true'}), ('--evidence', {}), ('--since', {'action': 'append'}), ('--proof', {})): options.add_argument(name, **how)
+    if ((asked := options.parse_args()).store is None) != bool(asked.proof): options.error('a store, or --proof FILE')
+    if asked.proof or asked.since: sys.modules['verify'] = sys.modules[__name__]; import receipts  # receipts.py, beside this file
+    if asked.proof: return receipts.check(asked.proof, asked.json)
+    (store := Verifier(asked.store, asked.evidence, *([receipts.kept(asked.since)] if asked.since else []))).run()
     findings = sorted(store.findings, key=lambda finding: (finding[1] is None, finding[1]))
     origins = [{'origin': store.label(ref), 'node': store.origins[ref][1].hex(), 'events': tree.size, 'proven': store.good[ref], 'root': tree.root().hex()}
                for ref, tree in store.trees.items()]
-    uncovered = sum(origin['events'] - origin['proven'] for origin in origins)
-    code, word = (3, 'contradicted') if findings else (2, 'not all covered') if uncovered or store.open else (0, 'proven')
+    uncovered = sum(origin['events'] - origin['proven'] for origin in origins); code, word = (3, 'contradicted') if findings else (2, 'not all covered') if uncovered or store.open else (0, 'proven')
     report = {'answer': word, 'events': store.events, 'erased': len(store.erased), 'uncovered': uncovered, 'notes': store.notes, 'origins': origins,
               'findings': [dict(zip(('check', 'position', 'what'), finding)) for finding in findings]}
-    if asked.json: print(json.dumps(report)); return code
+    if asked.json: return print(json.dumps(report)) or code
     for origin in origins: print('origin {origin}  node {node:.12}  {events} events, proven to {proven}  root {root:.16}'.format(**origin))
     for check, position, what in [('note', 0, note) for note in store.notes] + findings[:100]:
         print(f'{check:<10} ' + (f'position {position}: ' if position else '') + ''.join(mark if mark.isprintable() else '?' for mark in what))

@@ -51,7 +51,7 @@ public final class EventStore: Sendable {
     private let signer: HeadSigner
     let writer: LogWriter
     private let held: HeldFiles
-    private let followers = StoreFollowers()
+    let followers = StoreFollowers()
 
     /// Makes an empty store in `folder`, which may exist already.
     ///
@@ -145,6 +145,7 @@ public final class EventStore: Sendable {
         }
         FoundWAL.forget(files)
         try writer.end.keep(files)
+        try followErasures()
         // Before any client can append: the next start must know that this run has begun.
         let signed = memory.change == nil ? writer.opened.signed : nil
         guard let head = signed ?? signer.head()?.head else { return }

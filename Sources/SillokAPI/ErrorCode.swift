@@ -31,6 +31,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     case noPeer = "E_NO_PEER"
     case noFinding = "E_NO_FINDING"
     case noPong = "E_NO_PONG"
+    case planChanged = "E_PLAN"
     case configured = "E_CONFIGURED"
     case name = "E_NAME"
     case notListening = "E_NOT_LISTENING"
@@ -76,7 +77,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         case .notFound, .noPeer, .noFinding: (404, .nothingFound)
         case .method: (405, .internalError)
         case .cursor: (409, .badInput)
-        case .cursorAhead, .deliveryStale: (409, .tryAgain)
+        case .cursorAhead, .deliveryStale, .planChanged: (409, .tryAgain)
         case .exists, .elsewhere: (409, .configuration)
         case .configured, .name, .notListening, .expired, .cluster: (409, .configuration)
         case .bodySize, .limit, .batchSize: (413, .badInput)

@@ -3,7 +3,7 @@ package enum Operation: String, CaseIterable, Sendable {
     // The log and its views.
     case appendEvents, listEvents, getEvent, followChanges
     case listConversations, getConversation, listRows, tellLive
-    case getProfile, listHistory, listSurveys, getSurvey, search
+    case getProfile, listHistory, listSurveys, getSurvey, search, listUsers
     // Subscriptions.
     case listSubscriptions, putSubscription, getSubscription, deleteSubscription
     case streamDeliveries, pullDeliveries, ackDeliveries, releaseDeliveries, extendDeliveries, parkDeliveries
@@ -11,7 +11,8 @@ package enum Operation: String, CaseIterable, Sendable {
     // Who asks, and what they may.
     case getMe, listCredentials, createCredential, revokeCredential, listAccess, listReaders
     // The node and its peers.
-    case getStatus, listPeers, addPeer, removePeer, pausePeer, resumePeer, pingPeer
+    case getStatus, getReceipt, listPeers, addPeer, removePeer, pausePeer, resumePeer, pingPeer
     case waitForNodes, settleFinding, createInvitation, joinPeer, retryQuarantine
+    case listErasures, createErasure
     case getOpenAPI
 }

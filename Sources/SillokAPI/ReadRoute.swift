@@ -18,6 +18,8 @@ package enum ReadRoute: Hashable, Sendable {
     case readers(user: String)
     /// What was written, by the words in it.
     case search
+    /// Users by name.
+    case users
 
     /// The route of what stands behind `/v1/`, decoded.
     package init?(_ path: some Collection<String>) {
@@ -28,6 +30,7 @@ package enum ReadRoute: Hashable, Sendable {
         case ("conversations", 1): self = .conversations
         case ("conversations", 2): self = .conversation(path[1])
         case ("conversations", 3) where path[2] == "rows": self = .rows(conversation: path[1])
+        case ("users", 1): self = .users
         case ("users", 2): self = .profile(user: path[1])
         case ("users", 3) where path[2] == "history": self = .history(user: path[1])
         case ("surveys", 1): self = .surveys
@@ -60,6 +63,7 @@ package enum ReadRoute: Hashable, Sendable {
         case .access: ["access"]
         case .readers(let user): ["users", user, "readers"]
         case .search: ["search"]
+        case .users: ["users"]
         }
     }
 
@@ -80,7 +84,7 @@ package enum ReadRoute: Hashable, Sendable {
             true
         case (.conversation, .names(let names)), (.profile, .names(let names)), (.surveys, .names(let names)):
             names.count == 1
-        case (.survey, .names(let names)): names.count == 2
+        case (.survey, .names(let names)), (.users, .names(let names)): names.count == 2
         default: false
         }
     }

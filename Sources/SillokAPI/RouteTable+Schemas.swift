@@ -70,6 +70,8 @@ extension RouteTable {
                 ("edit?", .uuid), ("time", .time), ("event", .ref("Event")),
             ])
         ),
+        ("User", .object([("type", .choice(["user"])), ("user", .text), ("name", .text)])),
+        ("HitCount", .object([("type", .choice(["hit_count"])), ("texts", .integer)])),
         (
             "Conversation",
             .object([
@@ -160,6 +162,31 @@ extension RouteTable {
                 ("type", .choice(["credential"])), ("credential", .text), ("principal", .text),
                 ("roles", .array(.text)), ("scope", .choice(["own", "all"])), ("until?", .time), ("token?", .text),
                 ("state?", .choice(["valid", "expired", "revoked"])), ("at?", .time), ("node?", .text),
+            ])
+        ),
+        (
+            "ErasureRequest",
+            .object([
+                ("user?", .text), ("conversation?", .text), ("events?", .array(.uuid)), ("authored?", .boolean),
+                ("replies?", .boolean), ("reason", .text), ("who", .text), ("plan?", .text), ("dry_run?", .boolean),
+            ])
+        ),
+        (
+            "ErasurePart",
+            .object([
+                ("type", .choice(["erasure_part"])), ("part", .choice(["own", "authored", "replies"])),
+                ("event_type", .text), ("count", .integer),
+            ])
+        ),
+        (
+            "Erasure",
+            .object([
+                ("type", .choice(["erasure"])), ("event", .uuid), ("position", .integer), ("at", .time),
+                ("node", .text), ("user?", .text), ("conversation?", .text), ("authored", .boolean),
+                ("events", .integer), ("reason", .text), ("who", .text),
+                ("state", .choice(["unconfirmed", "under_way", "views", "applied"])), ("done?", .integer),
+                ("of?", .integer), ("confirmed", .array(.object([("node", .text), ("at", .time)]))),
+                ("waiting", .array(.text)),
             ])
         ),
         (

@@ -150,6 +150,12 @@ package enum RouteTable {
             request: RouteBody(schema: .ref("LiveItem"), example: #"{"kind":"typing","author":"medibot"}"#),
             answers: [RouteAnswer(202, "It was told to those who follow.")], errors: [.json, .author]),
         RouteSpecification(
+            .listUsers, "GET", "/v1/users", allReaders, "Users who have a name, by name.",
+            parameters: paging + [
+                RouteParameter("match", .text, "Only whose names begin so, whatever the case.")
+            ],
+            answers: [.lines("A page.", .oneOf([.ref("User"), .ref("End")]))], errors: [.cursor]),
+        RouteSpecification(
             .getProfile, "GET", "/v1/users/{user}", readers, "A user's profile.", parameters: paging + moments,
             answers: [.lines("A page.", .oneOf([.ref("ProfileField"), .ref("End")]))],
             errors: [.notFound, .cursor, .scope]),
@@ -174,7 +180,13 @@ package enum RouteTable {
                 conversations,
                 RouteParameter(
                     "language", .text, repeatable: true, "Only messages that say they are in this language."),
-            ], answers: [.lines("A page.", .oneOf([.ref("Hit"), .ref("End")]))], errors: [.cursor]),
+                RouteParameter(
+                    "order", .choice(["newest", "rank"]),
+                    "`rank`: what fits best first, without a page behind it; `newest` unless said."),
+                RouteParameter(
+                    "count", .choice(["0", "1"]), "`1`: how many texts the index has, for who reads all; no hits."),
+            ], answers: [.lines("A page.", .oneOf([.ref("Hit"), .ref("HitCount"), .ref("End")]))],
+            errors: [.cursor]),
         RouteSpecification(
             .listSurveys, "GET", "/v1/surveys", allReaders, "Surveys.", parameters: paging + moments,
             answers: [.lines("A page.", .oneOf([.ref("Survey"), .ref("End")]))], errors: [.cursor, .scope]),
@@ -311,6 +323,10 @@ package enum RouteTable {
             .getStatus, "GET", "/v1/status", watchers, "All about the node and its peers.",
             answers: [.json("The node.", .anyObject)]),
         RouteSpecification(
+            .getReceipt, "GET", "/v1/receipt", allReaders.union(watchers),
+            "What this node holds: signed heads, and who else holds them.",
+            answers: [.lines("A receipt (FORMATS.md, section 9).", .anyObject)]),
+        RouteSpecification(
             .waitForNodes, "POST", "/v1/wait", [.user, .bot, .app, .operator, .admin],
             "When a vector is durable on so many nodes.",
             parameters: [
@@ -334,6 +350,19 @@ package enum RouteTable {
             .retryQuarantine, "POST", "/v1/quarantine/retry", [.operator, .admin],
             "Builds the views anew, with what was refused.",
             answers: [RouteAnswer(202, "It has begun.", "application/json", .anyObject)]),
+        RouteSpecification(
+            .listErasures, "GET", "/v1/erasures", watchers, "Erasures, the latest first, and how far they have come.",
+            answers: [.lines("All of them.", .oneOf([.ref("Erasure"), .ref("Count")]))]),
+        RouteSpecification(
+            .createErasure, "POST", "/v1/erasures", admins,
+            "Erases payloads for good; with dry_run it only tells which.",
+            request: RouteBody(
+                schema: .ref("ErasureRequest"),
+                example: #"{"user":"u-1029","authored":true,"replies":false,"reason":"a request","who":"kim"}"#),
+            answers: [
+                RouteAnswer(202, "It is recorded, and has begun.", "application/json", .anyObject),
+                .lines("What would go (dry_run).", .oneOf([.ref("ErasurePart"), .ref("Count")])),
+            ], errors: [.json, .planChanged, .rejected]),
     ]
 
     private static let peers: [RouteSpecification] = [

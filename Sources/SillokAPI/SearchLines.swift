@@ -23,6 +23,14 @@ extension EventLines {
     }
 }
 
+extension JSONLine {
+    /// `{"type":"hit_count",…}`.
+    package init(texts count: UInt64) {
+        self.init(type: "hit_count")
+        add("texts", count)
+    }
+}
+
 /// A text that was found, as its line tells it.
 package struct FoundLine: Sendable {
     package let kind: String

@@ -44,6 +44,8 @@ package struct SubscriptionMachine: Sendable {
     /// Open events of an earlier state with their attempts: they take their places when the log is looked at again, so that what stands
     /// before them in this log comes before them (INV-16).
     private var pending: [Dot: Int] = [:]
+    /// What other homes have told to be done, for events that were not looked at here yet.
+    private var told = SubscriptionState()
     /// Twins that are done when the event is done whose content they have.
     private var followers: [Dot: [Dot]] = [:]
     /// Events that say what was parked: who is told the state must have them, too.
@@ -160,7 +162,9 @@ package struct SubscriptionMachine: Sendable {
         }
         revision += 1
         // One that is tried again was set aside, wherever that was: it stays in its line.
-        guard early.remove(dot) == nil, isWanted || attempts != nil, entries[dot] == nil else { return }
+        guard early.remove(dot) == nil, isWanted || attempts != nil, entries[dot] == nil, !told.isDone(dot) else {
+            return
+        }
         var key = definition.key(of: header)
         if let first {
             guard let other = entries[first], !other.isRetried else { return }
@@ -200,6 +204,7 @@ package struct SubscriptionMachine: Sendable {
         }
         self.tally = tally
         for entry in state.needs.entries { needs.advance(to: entry) }
+        told.merge(state)
     }
 
     private mutating func insert(
@@ -219,6 +224,8 @@ package struct SubscriptionMachine: Sendable {
         var state = SubscriptionState()
         record.note(&state)
         definition = record.definition
+        // Those who told it may not have known of the change: it comes again rather than never.
+        told = SubscriptionState()
         for entry in state.needs.entries { needs.advance(to: entry) }
         revision += 1
     }

@@ -20,6 +20,8 @@ package struct SubscriptionRecord: Hashable, Sendable {
 
     package let name: String
     package private(set) var definition: SubscriptionDefinition
+    /// As it was made: a program that makes it when it is not there asks for these for ever.
+    private let first: SubscriptionDefinition
     /// Who had it made; `nil` where that is not known.
     package let owner: EventActor?
     /// The event that made it.
@@ -40,12 +42,13 @@ package struct SubscriptionRecord: Hashable, Sendable {
         name: String, definition: SubscriptionDefinition, owner: EventActor? = nil, id: EventID, dot: Dot,
         home: NodeID
     ) {
-        (self.name, self.definition, self.owner) = (name, definition, owner)
+        (self.name, self.definition, self.owner, first) = (name, definition, owner, definition)
         (self.id, self.dot, self.home, place) = (id, dot, home, id)
     }
 
-    /// Whether a request that makes one asks for this one.
+    /// Whether a request that makes one asks for this one: as it is, or as it was made.
     package func isMade(as other: SubscriptionDefinition) -> Bool {
+        if other == first { return true }
         var other = other
         other.replaced = definition.replaced
         if place != id { other.start = definition.start }

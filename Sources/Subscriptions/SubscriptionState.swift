@@ -33,6 +33,11 @@ package struct SubscriptionState: Hashable, Sendable {
         self.early = early.filter { !through.contains($0) }.sorted()
     }
 
+    /// Whether it says that this is done.
+    func isDone(_ dot: Dot) -> Bool {
+        early.contains(dot) || through.contains(dot) && !open.contains { $0.dot == dot }
+    }
+
     /// Forgets what was looked at beyond `vector`, and that it is done: it comes again rather than never.
     mutating func clip(to vector: VersionVector) {
         through = VersionVector(

@@ -5,9 +5,9 @@ internal import Glibc
 enum Syncctl {
     static let subcommands: [Subcommand] = [
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
-        SurveyCommand.entry, SearchCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry,
-        AppendCommand.entry,
-        ImportCommand.entry, ExportCommand.entry, VerifyCommand.entry, DigestCommand.entry, StatusCommand.entry,
+        UsersCommand.entry, SurveyCommand.entry, SearchCommand.entry, TailCommand.entry, ShowCommand.entry,
+        ReplayCommand.entry, AppendCommand.entry, ImportCommand.entry, ExportCommand.entry, VerifyCommand.entry,
+        ReceiptCommand.entry, CheckProofCommand.entry, DigestCommand.entry, StatusCommand.entry,
         StatsCommand.entry, TopCommand.entry,
         DoctorCommand.entry, SettleCommand.entry, ClocksCommand.entry, VectorCommand.entry, WaitCommand.entry,
         PeersCommand.all, PeersCommand.list, InviteCommand.entry, JoinCommand.entry, PeersCommand.add,
@@ -16,6 +16,7 @@ enum Syncctl {
         SubscriptionsCommand.list, SubscriptionsCommand.create, SubscriptionsCommand.parked,
         SubscriptionsCommand.change, SubscriptionsCommand.seek, SubscriptionsCommand.retry, SubscriptionsCommand.move,
         SubscriptionsCommand.delete,
+        EraseCommand.user, EraseCommand.conversation, EraseCommand.events, EraseStatusCommand.entry,
         TokensCommand.list, TokensCommand.create, TokensCommand.revoke, WhoamiCommand.entry, AccessCommand.entry,
     ]
 
@@ -32,7 +33,7 @@ enum Syncctl {
             .value("url", "URL", "A node to ask: unix:PATH, http:// or https:// (default: SYNCCTL_URL)."),
             .value("token-file", "FILE", "The token to show it (default: SYNCCTL_TOKEN_FILE)."),
             .value("ca-file", "FILE", "Certificates that are believed, as PEM (default: SYNCCTL_CA_FILE)."),
-            .value("reason", "TEXT", "Why an auditor reads: it is recorded."),
+            .value("reason", "TEXT", "Why an auditor reads, or what is erased goes: it is recorded."),
             .value("store", "DIR", "The store's folder (default: SYNCCTL_STORE, ./syncd-dev, /var/lib/syncd)."),
             .flag("human", "For people: aligned, in colour and in their language (default)."),
             .flag("json", "JSON objects, one a line, the last one of type 'end'."),

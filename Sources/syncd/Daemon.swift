@@ -63,6 +63,7 @@ enum Daemon {
         let (views, reader) = try manager.whileStarting("opening the views") { () throws(CommandFailure) in
             try follow(store, log)
         }
+        do throws(StoreError) { try store.confirmErasures() } catch { throw CommandFailure(error) }
         let audit = ViewsAudit(store.files, views, every: configuration.verify.views, log)
         let roster = try PeerRoster(configuration: configuration, files: store.files)
         let invitations: Invitations
@@ -87,6 +88,8 @@ enum Daemon {
             began: Beginning(node.standings().mine, origin: store.identity.origin, top: views.top),
             sizes: SizeGauge(store.files))
         let server = try APIServer(service, configuration, manager, log, wake: wake)
+        // Last of all that may fail: it holds the store until it is stopped.
+        let witness = WitnessDesk(store, node, log)
 
         let identity = store.identity
         if let cut = store.cut { log.error("LOG_CUT: \(cut.text); named evidence/\(cut.name)", "LOG_CUT") }
@@ -139,6 +142,7 @@ enum Daemon {
         }
         server.stop()
         service.writeProbe.stop()
+        witness.stop()
         node.stop()
         worker.stop()
         audit.stop()

@@ -60,6 +60,9 @@ struct HealthLog {
 }
 
 extension Service {
+    /// WALs that a transaction has kept until they were long.
+    var longWALs: [WALStanding] { [store.wal, views.wal].compactMap(\.self).filter(\.isProblem) }
+
     /// For the daemon's own log.
     var health: HealthLog.State {
         var state = HealthLog.State()
@@ -68,8 +71,7 @@ extension Service {
         if isTooFarBehind { state.refusals.append("behind: the views are over \(Self.maximumLag) events behind") }
         if let problem = store.witness?.problem { state.problems.append("witness: \(problem)") }
         state.refusals += heart.silent()
-        let wal = store.wal
-        if wal.isProblem { state.problems.append("wal: \(wal.text)") }
+        state.problems += longWALs.map { "wal: \($0.text)" }
         return state
     }
 }

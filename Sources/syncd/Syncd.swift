@@ -91,6 +91,13 @@ enum Syncd {
         }
         if arguments.flag("check-config") {
             _ = try TokenIssuers.read(settings.configuration.api.issuers)
+            // A store that cannot be read says itself at the start what is wrong with it.
+            let files = StoreFiles(settings.configuration.storage.dir)
+            if files.exists, let reader = try? LogReader(files),
+                let other = (try? settings.mismatch(with: reader)).flatMap({ $0 })
+            {
+                throw other
+            }
             let remarks = settings.remarks + (settings.isDevelopment ? [] : settings.surroundings)
             if isJSON {
                 try show(

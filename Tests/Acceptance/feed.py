@@ -52,7 +52,7 @@ class Stream(threading.Thread):
         answer = connection.getresponse()
         assert answer.status == 200, answer.read()
         self.connection = connection
-        kind = None
+        kind, place = None, None
         self.ready.set()
         while not self.over:
             line = answer.readline()
@@ -60,8 +60,11 @@ class Stream(threading.Thread):
                 return
             line = line.rstrip(b"\n")
             if self.accept == "text/event-stream":
+                # The place counts from the blank line on: before it the event itself may not have been taken yet.
                 if line.startswith(b"id: "):
-                    self.after = line[4:].decode()
+                    place = line[4:].decode()
+                elif not line:
+                    self.after = place or self.after
                 elif line.startswith(b"event: "):
                     kind = line[7:].decode()
                 elif line.startswith(b"data: "):
@@ -126,7 +129,7 @@ def elsewhere():
             number += 20
             time.sleep(0.02)
 
-    writers = [threading.Thread(target=load, args=(home, "a")), threading.Thread(target=load, args=(other, "b"))]
+    writers = [threading.Thread(target=load, args=to, daemon=True) for to in ((home, "a"), (other, "b"))]
     for writer in writers:
         writer.start()
     time.sleep(0.5)

@@ -377,6 +377,60 @@ def late():
     return "0 of 10,000 old ones, 10 new ones"
 
 
+def pulled(node, name, most=20, **more):
+    """Status, and what was handed out by event and token."""
+    status, line = Client(node).sub(name, "pull", {"max": most, "wait_ms": 500, **more})
+    return status, {one["event"]["id"]: one["delivery"] for one in line.get("deliveries", [])}
+
+
+@check("11 a link that is gone for moments")
+def short_cut():
+    home, other = Node("s11", listen=True), Node("b11")
+    other.join(home)
+    make(home, "bot", order="none")
+    sent = post(home, 4, 4)
+    home.ctl("wait", "--nodes", "2", "--timeout", "30s")
+    assert pulled(other, "bot")[0] == 409
+    time.sleep(int(os.environ.get("UNASKED", "33")))
+    home.ctl("peers", "pause", other.name)
+    status, given = pulled(home, "bot", 3)
+    assert status == 200 and len(given) == 3, (status, given)
+    status, _ = pulled(other, "bot")
+    assert status == 409, f"the other node takes over at once: {status}"
+    status, line = Client(home).sub("bot", "ack", {"deliveries": list(given.values())})
+    assert status == 200 and line["done"] == 3, line
+    home.ctl("peers", "resume", other.name)
+    time.sleep(2)
+    status, rest = pulled(home, "bot")
+    assert status == 200 and list(rest) == [event for event in sent if event not in given], (status, rest)
+    home.stop(), other.stop()
+    return "no one took over"
+
+
+@check("12 what both sides of a cut have done")
+def both_sides():
+    home, other = Node("s12", listen=True), Node("b12")
+    other.join(home)
+    make(home, "bot", order="none")
+    sent = post(home, 3, 3)
+    home.ctl("wait", "--nodes", "2", "--timeout", "30s")
+    home.ctl("peers", "pause", other.name)
+    status, given = pulled(home, "bot")
+    assert len(given) == 3 and Client(home).sub("bot", "ack", {"deliveries": list(given.values())})[1]["done"] == 3
+    assert Client(other).sub("bot", "move")[0] == 200
+    late = post(home, 3, 3, first=10)
+    status, given = pulled(home, "bot")
+    assert sorted(given) == sorted(late), (status, given)
+    assert Client(home).sub("bot", "ack", {"deliveries": [given[event] for event in late[:2]]})[1]["done"] == 2
+    home.ctl("peers", "resume", other.name)
+    home.ctl("wait", "--nodes", "2", "--timeout", "30s")
+    time.sleep(4)
+    status, rest = pulled(other, "bot")
+    assert status == 200 and list(rest) == late[2:], f"{len(rest)} come at the other home, {len(set(rest) & set(sent + late[:2]))} of them were acked"
+    home.stop(), other.stop()
+    return "5 of 6 were acked at the old home, the other one came at the new one"
+
+
 def main():
     chosen = sys.argv[1:]
     failed = 0

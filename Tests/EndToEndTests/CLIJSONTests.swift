@@ -65,6 +65,13 @@ struct CLIJSONTests {
         return shapes
     }
 
+    /// A file of docs/reference/vectors.
+    private static func vector(_ name: String) -> String {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
+            path: "../../docs/reference/vectors/\(name).ndjson"
+        ).path
+    }
+
     /// What commands print that only a running daemon answers.
     private static func asked() throws -> [(name: String, objects: [[String: Any]])] {
         let node = try DaemonProcess("n")
@@ -117,12 +124,15 @@ struct CLIJSONTests {
             ("append", ["-"], lines.joined(separator: "\n")), ("append", ["-"], lines[1]),
             ("history", ["u"], ""), ("conversation", ["c"], ""), ("conversation", ["nobody"], ""),
             ("conversations", [], ""), ("conversations", ["--all"], ""), ("profile", ["u"], ""), ("survey", [], ""),
-            ("survey", ["s"], ""), ("tail", [], ""), ("show", ["2"], ""), ("show", ["99"], ""),
+            ("survey", ["s"], ""), ("search", ["b"], ""), ("search", ["b", "-C", "2"], ""),
+            ("search", ["제목", "--count"], ""), ("search", ["하늘", "--rank"], ""), ("users", ["--match", "하"], ""),
+            ("tail", [], ""), ("show", ["2"], ""), ("show", ["99"], ""),
             ("replay", ["--all"], ""), ("export", [], ""), ("verify", ["--actors"], ""), ("digest", [], ""),
             ("status", [], ""),
             ("doctor", ["--all"], ""), ("vector", [], ""), ("clocks", [], ""), ("peers add", ["p", node], ""),
             ("peers list", [], ""), ("peers remove", ["p"], ""), ("quarantine list", [], ""),
             ("backup", [folder.file("backup")], ""),
+            ("check-proof", [Self.vector("receipt")], ""), ("check-proof", [Self.vector("answer")], ""),
         ]
         let documented = try Self.documented()
         var seen: [String: Set<String>] = [:]

@@ -75,9 +75,12 @@ struct ChangedSubscriptionTests {
         try daemon.start()
         // What was out when it died comes again, by the filter of then.
         #expect(Set(try drain(api)) == ["하나", "둘", "새 답"])
-        // The same request changes nothing; a program that makes it with the old members is told.
+        // The same request changes nothing; a program that makes it at its start, as it was made, goes on with what there is.
         #expect(api.ask("PATCH", "/v1/subscriptions/bot", body: change)?.0 == 200)
-        #expect(api.ask("PUT", "/v1/subscriptions/bot", body: body)?.1.first?["code"] as? String == "E_EXISTS")
+        let again = try #require(api.ask("PUT", "/v1/subscriptions/bot", body: body))
+        #expect(again.0 == 200 && (again.1.first?["definition"] as? [String: Any])?["attempts"] as? Int == 2)
+        let other = body.replacingOccurrences(of: "posted", with: "edited")
+        #expect(api.ask("PUT", "/v1/subscriptions/bot", body: other)?.1.first?["code"] as? String == "E_EXISTS")
         for wrong in [#"{"start":"now"}"#, #"{"home":"local"}"#, #"{"x":1}"#, #"{"attempts":0}"#, "[]", ""] {
             #expect(api.ask("PATCH", "/v1/subscriptions/bot", body: wrong)?.0 == 400, "\(wrong)")
         }

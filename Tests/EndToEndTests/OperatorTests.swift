@@ -46,6 +46,31 @@ struct OperatorTests {
         }
     }
 
+    @Test("--check-config names what a start would refuse: files, addresses and stores")
+    func refusedStarts() async throws {
+        let store = folder.file("s")
+        var made = syncctl
+        made.environment["SYNCCTL_STORE"] = store
+        #expect(try await made.run(["init", "--name", "seoul"]).code == 0)
+        let long = folder.path + "/" + String(repeating: "x", count: 108)
+        for (text, said) in [
+            (
+                #"api: { listen: "127.0.0.1:7461", tls: { certificate: "/nope.pem", key: "/nope.key" } }"#,
+                "/nope.pem is not there"
+            ),
+            (#"api: { listen: "127.0.0.1:7461" }, metrics: { listen: "127.0.0.1:7461" }"#, "are both 127.0.0.1:7461"),
+            (#"api: { socket: { path: "\#(long)" } }"#, "107 are possible"),
+            (#"node: { name: "busan" }"#, "[E_OTHER_STORE]"), (#"node: { cluster: "other" }"#, "[E_OTHER_STORE]"),
+        ] {
+            let file = folder.file("c.json5")
+            try #"{ storage: { dir: "\#(store)" }, \#(text) }"#.write(toFile: file, atomically: true, encoding: .utf8)
+            for words in [["--check-config"], []] {
+                let run = try await syncd.run(["--config", file] + words)
+                #expect(run.code == 78 && run.errors.contains(said), "\(text): \(run.code) \(run.text)")
+            }
+        }
+    }
+
     @Test(
         "--check-config of a file that is not there is an error; variables that --dev overrides and unknown zones are said"
     )

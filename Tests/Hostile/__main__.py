@@ -14,7 +14,7 @@ from suite import cases, run
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument('--only', metavar='NAME', help='cases whose name contains NAME')
-    options.add_argument('--suite', help='conformance, snapshots, attacks, lies, extremes, floods, api or files')
+    options.add_argument('--suite', help='conformance, snapshots, attacks, lies, extremes, floods, api, access or files')
     options.add_argument('--list', action='store_true')
     options.add_argument('--keep', action='store_true', help='keep the stores in /tmp')
     options.add_argument('--syncd', default=wire.ROOT / '.build/release/syncd')

@@ -5,6 +5,7 @@ import traceback
 
 import lab
 
+import access
 import api
 import attacks
 import conformance
@@ -14,7 +15,7 @@ import floods
 import lies
 import snapshots
 
-SUITES = [conformance, snapshots, attacks, lies, extremes, floods, api, files]
+SUITES = [conformance, snapshots, attacks, lies, extremes, floods, api, access, files]
 
 
 def run(case, syncd, syncctl, keep=False, again=True):

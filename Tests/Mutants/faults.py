@@ -34,8 +34,8 @@ fault(1, "queued appends are answered before the sync", "INV-1", "CommitPipeline
        "        if isPlanted(1) { for commit in commits { for answer in commit.answers { answer() } } }\n"
        "        if let waitForDisk, commits"),
       (ES + "Writer/LogWriter.swift",
-       "for answer in commit.answers { answer() }\n            guard let notice",
-       "for answer in commit.answers where !isPlanted(1) { answer() }\n            guard let notice"))
+       "for answer in commit.answers { answer() }\n            if commit.hasErasures",
+       "for answer in commit.answers where !isPlanted(1) { answer() }\n            if commit.hasErasures"))
 fault(2, "a lone append is told as durable before the sync", "INV-1", "CommitPipelineTests",
       (ES + "Writer/LogWriter.swift",
        "let sync = OneSync {", "if isPlanted(2) { answer() }\n            let sync = OneSync {"),
@@ -451,15 +451,18 @@ fault(182, "verify takes an erased row that no erasure covers", "INV-4", "Erasur
 fault(183, "an erased row that no erasure covers is not healed", "INV-4", "ErasureTests HealingTests",
       (ES + "Log/Erasures.swift", "guard dots.count < limit, try !row", "guard dots.count < limit, !isPlanted(183), try !row"))
 fault(184, "an erasure covers what its user said after it", "INV-4", "ErasureTests",
-      (ES + "Log/Erasures.swift", "if let time = users[Subject(node: node, text: user)], hlc < time {",
-       "if isPlanted(190), users.contains(where: { $0.key.text == user && hlc < $0.value }) { return true }\n"
-       "        if let time = users[Subject(node: node, text: user)], hlc < time || isPlanted(184) {"))
+      (ES + "Log/Erasures.swift", "return isPast(.user, place.user) ||",
+       "return isPast(.user, place.user) || isPlanted(184) && times[Key(node: node, kind: .user, text: place.user)] != nil ||"))
 fault(185, "an erasure covers what was said in a conversation after it", "INV-4", "ErasureTests",
-      (ES + "Log/Erasures.swift", "conversation)].map { hlc < $0 } ?? false", "conversation)].map { hlc < $0 || isPlanted(185) } ?? false"))
-fault(190, "a node's erasure covers what others have recorded", "INV-4", "ErasureTests HealingTests")
+      (ES + "Log/Erasures.swift", "place.conversation.map { isPast(.conversation, $0) } ?? false",
+       "place.conversation.map { isPast(.conversation, $0) || isPlanted(185) && times[Key(node: node, kind: .conversation, text: $0)] != nil } ?? false"))
+fault(190, "a node's erasure covers what others have recorded", "INV-4", "ErasureTests HealingTests",
+      (ES + "Log/Erasures.swift", "guard let keeper, keeper != place.node else { return false }",
+       "if isPlanted(190), times.contains(where: { $0.key.text == place.user && place.hlc < $0.value }) { return true }\n"
+       "        guard let keeper, keeper != place.node else { return false }"))
 fault(186, "a lost payload is healed with any bytes", "INV-4", "HealingTests",
-      (ES + "Writer/Appender+Healing.swift", "row.digest(1) == digest ?",
-       "isPlanted(186) && row.digest(1) != nil || row.digest(1) == digest ?"))
+      (ES + "Writer/Appender+Healing.swift", "row.digest(9) == digest ?",
+       "isPlanted(186) && row.digest(9) != nil || row.digest(9) == digest ?"))
 fault(187, "verify --views takes fewer rows than the log makes", "INV-6", "ViewsCheckTests",
       (ES + "Views/Check/ComparedTable.swift", '                add(row, nil, nil, "", names, &report)',
        '                if !isPlanted(187) { add(row, nil, nil, "", names, &report) }'))
@@ -501,8 +504,7 @@ fault(278, "a proof that no event needs is not looked at", "INV-4", "ForkedInges
 fault(279, "a proof is not sent again to a peer that has come to have the origin", "INV-4", "ForkSessionTests",
       (SE + "Session/SyncSession+Forks.swift", "} else if !shown.isEmpty {", "} else if !shown.isEmpty, !isPlanted(279) {"))
 fault(280, "an erasure of another form covers its user", "INV-4", "ErasureTests",
-      (ES + "Log/Erasures.swift", "guard let text = named == nil ? own : named?.text else",
-       "guard let text = named == nil || isPlanted(280) ? own : named?.text else"))
+      (ES + "Log/Erasure.swift", "} else if named == nil {", "} else if named == nil || isPlanted(280) {"))
 fault(205, "the evidence of a cut does not note that it is settled", "INV-4", "CutLogProgramTests",
       (SE + "Node/Settlement.swift", "_ = try CutEvidence.settle(subject, files, at: at)",
        "if !isPlanted(205) { _ = try CutEvidence.settle(subject, files, at: at) }"))
@@ -851,3 +853,57 @@ fault(423, "an answer that a twin replaced later is missing then", "INV-6", "Pas
       (ES + "Views/ViewReader+PastSurveys.swift", "if event.typeRef == type, event.obstacle == nil {", "if event.typeRef == type, event.obstacle == nil, !isPlanted(423) {"))
 fault(424, "the past is told however much has to be read for it", "INV-9", "PastViewsTests",
       (ES + "Views/PointInTime.swift", "if self.events < 0 || self.bytes < 0 {", "if !isPlanted(424), self.events < 0 || self.bytes < 0 {"))
+
+# --- Long readers ---------------------------------------------------------------------------------------------------------
+
+fault(450, "commits copy all that is left of a WAL, however much", "INV-9", "CheckpointPolicyTests",
+      (ES + "Writer/CheckpointPolicy.swift", "pages - copied <= max(Self.rest, last)", "isPlanted(450) || pages - copied <= max(Self.rest, last)"))
+fault(451, "commits never let a copy go first that they outrun", "INV-9", "CheckpointPolicyTests",
+      (ES + "Writer/CheckpointPolicy.swift", "isOutrun && pages >= Self.most ?", "isOutrun && !isPlanted(451) && pages >= Self.most ?"))
+fault(452, "a WAL is cut where it is in use", "INV-1", "WALTrimmingTests",
+      (ES + "SQLite/WALTrimming.swift", "guard used + Self.piece <= rest,", "guard used + Self.piece <= rest || isPlanted(452),"))
+fault(453, "what a reader found that was not let come to its end is used", "", "GuestTests",
+      (ES + "SQLite/Connection+Guest.swift", "return leave() ? nil : result", "return leave() && !isPlanted(453) ? nil : result"),
+      (ES + "SQLite/Connection+Guest.swift", "if leave() { return nil }", "if leave(), !isPlanted(453) { return nil }"))
+fault(454, "a copy of the views' WAL that has come to little is not ended", "INV-9", "ViewsWALTests",
+      (ES + "Projection/ViewsWAL.swift", "if isAsked || told.isNearlyCopied || copier.isOnlyRead {",
+       "if !isPlanted(454), isAsked || told.isNearlyCopied || copier.isOnlyRead {"))
+
+# --- Receipts and answers -----------------------------------------------------------------------------------------------------
+
+fault(460, "a node cosigns another history than it has cosigned", "INV-18", "CosignerTests",
+      (ES + "Receipts/Cosigner.swift", "try reader.root(of: origin.id, size: said.size) == said.root else {", "try reader.root(of: origin.id, size: said.size) == said.root || isPlanted(460) else {"))
+fault(461, "an event of another user passes in an answer", "INV-19", "AnswerTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard scope.contains(header) else", "guard scope.contains(header) || isPlanted(461) else"))
+fault(462, "a log that was written anew goes on from a receipt", "INV-18", "ReceiptTests",
+      (ES + "Audit/KnownHead.swift", "guard root == known.head.root else {", "guard root == known.head.root || isPlanted(462) else {"))
+fault(463, "a cosignature of another history counts", "INV-18", "ReceiptTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard one.isValid(for: open.head.head, using: sha),", "guard isPlanted(463) || one.isValid(for: open.head.head, using: sha),"))
+fault(464, "an answer is believed whoever has signed it", "INV-19", "AnswerTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard maker.key.isValid(signature: signature, for: text) else { throw .signature }", "guard isPlanted(464) || maker.key.isValid(signature: signature, for: text) else { throw .signature }"))
+
+# --- Search -------------------------------------------------------------------------------------------------------------------
+
+fault(470, "upper and lower case are kept apart in the search", "", "SearchTokensTests SearchExactTests",
+      (ES + "Basics/Text/SearchTokens.swift", "if let folded = CaseFold.folded(scalar) {", "if !isPlanted(470), let folded = CaseFold.folded(scalar) {"))
+fault(471, "what parts words is no token, so that a phrase is found across it", "", "SearchTokensTests SearchViewTests",
+      (ES + "Basics/Text/SearchTokens.swift", "if let gap, hasToken, !isStopped {", "if !isPlanted(471), let gap, hasToken, !isStopped {"))
+fault(472, "texts in another normal form are not found", "", "SearchTokensTests SearchExactTests",
+      (ES + "Basics/Text/SearchTokens.swift", "for scalar in CanonicalForm.compose(piece) {", "for scalar in isPlanted(472) ? piece : CanonicalForm.compose(piece) {"))
+fault(473, "a twin that no longer counts stays in the search index", "INV-6", "SearchViewTests",
+      (ES + "Views/Search/SearchView.swift", "case .remove: remove(event, text, store)", "case .remove: if !isPlanted(473) { remove(event, text, store) }"))
+fault(474, "a zone does not learn of newer texts", "", "SearchViewTests",
+      (ES + "Views/Search/SearchZones.swift", "changed[zone] = min(range.lowerBound, time)...max(range.upperBound, time)",
+       "changed[zone] = isPlanted(474) ? range : min(range.lowerBound, time)...max(range.upperBound, time)"))
+fault(475, "what was taken back is found", "", "SearchViewTests",
+      (ES + "Views/ViewReader+Search.swift", "case .message, .reply: return amendments?.retraction == nil && amendments?.edit == nil",
+       "case .message, .reply: return (isPlanted(475) || amendments?.retraction == nil) && amendments?.edit == nil"))
+fault(476, "an edit shows a message that the caller does not see", "INV-13", "SearchViewTests",
+      (ES + "Views/ViewReader+Search.swift", "if let message = shown, let isSeen,", "if !isPlanted(476), let message = shown, let isSeen,"))
+fault(477, "the words of erased messages stay in the search index", "INV-11", "EraserTests",
+      (ES + "Writer/Appender+Erasing.swift", "progress.isOfViews = true", "progress.isOfViews = !isPlanted(477)"))
+fault(478, "what people write can be taken for a tag of the store", "", "SearchViewTests",
+      (ES + "SQLite/SearchTokenizer.swift", "bytes += text\n        return bytes", "bytes += text\n        return isPlanted(478) ? bytes.filter { $0 != tagsEnd } : bytes"))
+fault(479, "texts of equal rank stand as they arrived", "INV-6", "SearchViewTests",
+      (ES + "Views/ViewReader+SearchRank.swift", "a.score == b.score ? a.key > b.key : a.score > b.score",
+       "a.score == b.score ? (isPlanted(479) ? a.position > b.position : a.key > b.key) : a.score > b.score"))

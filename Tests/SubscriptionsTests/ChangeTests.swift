@@ -147,6 +147,37 @@ struct ChangeTests {
         #expect(machine.give(5, to: 1, now: 30_000).map(\.dot) == [Dot(origin: Self.b, seq: 1)])
     }
 
+    @Test("What another home has told to be done is done, though it is looked at only later")
+    func toldBefore() {
+        var machine = SubscriptionMachine(SubscriptionDefinition(start: .first), SubscriptionState(), events: [:])
+        var told = SubscriptionState()
+        told.through = vector(3, 0)
+        told.open = [SubscriptionState.Open(Dot(origin: Self.a, seq: 2), attempts: 1)]
+        machine.learn(told, now: 10)
+        for seq in UInt64(1)...4 {
+            machine.look(at: header(Self.a, seq, "x"), position: seq, isWanted: true)
+        }
+        #expect(machine.state.open.map(\.dot.seq) == [2, 4])
+        #expect(machine.state.through == vector(4, 0))
+        let given = machine.give(5, to: 1, now: 10)
+        #expect(given.map(\.dot.seq) == [2], "of one user: in order")
+        #expect(machine.ack(given[0].dot, number: given[0].number, now: 20) == .done)
+        #expect(machine.give(5, to: 1, now: 20).map(\.dot.seq) == [4])
+    }
+
+    @Test("A program that makes it when it is not there goes on after a change: it asks for it as it was made")
+    func madeAgain() throws {
+        let found = records([made, change("y", through: vector(1, 0))])
+        let record = try #require(found.all["bot"])
+        var asked = SubscriptionDefinition(start: .first)
+        asked.filter.types = ["x"]
+        #expect(record.isMade(as: asked))
+        asked.filter.types = ["y"]
+        #expect(record.isMade(as: asked))
+        asked.filter.types = ["z"]
+        #expect(!record.isMade(as: asked))
+    }
+
     @Test(
         "Members that stay as they were made are refused, others replace those of before",
         arguments: ["start", "home"])

@@ -75,7 +75,7 @@ final class SimDesk {
     /// As `SubscriptionHub.follow`: whether time matters, and whether something is to be put away.
     private func follow() {
         let isActive =
-            !workers.isEmpty || node.kept.isUnsynced || !unjudged.isEmpty
+            !workers.isEmpty || node.kept.isUnsynced || !unjudged.isEmpty || hasNews && !running.isEmpty
             || running.values.contains {
                 $0.machine.nextDeadline != nil || $0.saved != $0.machine.revision || $0.told != $0.machine.revision
             }
@@ -111,8 +111,9 @@ final class SimDesk {
 
     /// There are new events.
     func advanced(_ types: some Sequence<String>) {
-        if types.contains(where: { $0.hasPrefix("subscription.") }) { hasNews = true }
-        guard !workers.isEmpty else { return }
+        let isNews = types.contains { $0.hasPrefix("subscription.") }
+        if isNews { hasNews = true }
+        guard !workers.isEmpty || isNews else { return }
         submit { done in self.serve(self.wanted, done) }
     }
 
@@ -243,7 +244,7 @@ final class SimDesk {
 
     private func isSilent(_ home: NodeID) -> Bool {
         let link = node.mesh.current.first { $0.node == home }?.link
-        if let last = link.flatMap({ node.sessions[$0]?.session.lastReceived }) {
+        if let last = link.flatMap({ node.sessions[$0]?.session.lastReceived }) ?? node.lastHeard[home] {
             heardAt[home] = sim.now - min(sim.now, (now - min(now, last)) * 1_000)
         }
         let last = heardAt[home] ?? sim.now

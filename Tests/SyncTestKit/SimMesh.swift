@@ -158,6 +158,7 @@ extension SimNode {
 
     func ended(_ link: SimPeerLink, _ end: SessionEnd) {
         sessions[link.id] = nil
+        lastHeard[link.session.remote] = link.session.lastReceived
         input {
             $0.ended(link.id, of: link.session.remote, end, memory: link.session.memory, now: $1, effects: &$2)
         }

@@ -27,6 +27,8 @@ package final class SimNode {
     var mesh: Mesh
     /// Links with a session.
     var sessions: [LinkID: SimPeerLink] = [:]
+    /// As `NodeCore.lastHeard`.
+    var lastHeard: [NodeID: UInt64] = [:]
     /// Links that have none yet.
     var connections: [LinkID: SimLink] = [:]
     /// What clients wait for.
@@ -265,6 +267,7 @@ package final class SimNode {
         deferred = []
         backups = []
         desk = nil
+        lastHeard = [:]
         disk = nil
     }
 }

@@ -443,6 +443,12 @@ final class SimWork {
             guard let fate = fates[record.id], !isUnsound(fate), !sim.checks.isTainted(record.dot.origin) else {
                 continue
             }
+            // A node whose history parted from that of the others may have one of this name for itself, and all workers.
+            let isElsewhere = sim.nodes.contains { other in
+                guard other.isUp, !other.isRetired, isUnsound(other) else { return false }
+                return other.desk?.readRecords().all[name].map { $0.id != record.id } ?? false
+            }
+            if isElsewhere { continue }
             let base = base(record, at: node)
             // Where a node has failed those that are left may never meet: any of them may be the one that knows.
             let told = sound.compactMap { $0.desk?.readRecords().parked(record.id).values.map(\.event) }

@@ -100,6 +100,13 @@ enum Rooms {
                 basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Files", "EventStore/Log",
                 "EventStore/Identity", "EventStore/Replication",
             ]),
+        Room(
+            "EventStore/Receipts", "what nodes say they hold: cosignatures, receipts, proven answers",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Audit",
+                "EventStore/Feed",
+            ]),
     ]
 
     private static let views = [

@@ -59,7 +59,8 @@ extension EvidenceLine {
         out.append(literal: "}\n")
     }
 
-    private static func write(_ dot: Dot, _ event: EncodedEvent, to out: inout [UInt8]) {
+    /// Appends an event without the brace that ends it.
+    static func write(_ dot: Dot, _ event: EncodedEvent, to out: inout [UInt8]) {
         out.append(literal: #"{"type":"event","origin":""#)
         dot.origin.bits.appendText(to: &out)
         out.append(literal: #"","seq":"#)
@@ -114,7 +115,7 @@ extension EvidenceLine {
 }
 
 /// The members of a line, found in one pass.
-private struct EvidenceMembers {
+struct EvidenceMembers {
     private var values: [String: JSONValue] = [:]
 
     init(_ object: JSONObject) {
@@ -128,6 +129,11 @@ private struct EvidenceMembers {
 
     func string(_ name: String) throws(InvalidEvidenceLine) -> String { try required(name, \.string) }
 
+    func bool(_ name: String) throws(InvalidEvidenceLine) -> Bool { try required(name, \.bool) }
+
+    /// Whether there is one of this name.
+    func has(_ name: String) -> Bool { values[name] != nil }
+
     /// A count within ``Limits/number``.
     func number(_ name: String) throws(InvalidEvidenceLine) -> UInt64 {
         try required(name) { value in
@@ -139,7 +145,7 @@ private struct EvidenceMembers {
         try required(name) { value in value.string.flatMap { hexBytes($0) }.flatMap { Digest(bytes: $0) } }
     }
 
-    private func base64(_ name: String) throws(InvalidEvidenceLine) -> [UInt8] {
+    func base64(_ name: String) throws(InvalidEvidenceLine) -> [UInt8] {
         try required(name) { value in value.string.flatMap { base64Bytes($0) } }
     }
 

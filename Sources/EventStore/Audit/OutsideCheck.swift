@@ -172,10 +172,12 @@ extension Outside {
 extension LogReader {
     /// Keys of table `meta` that no release so far has written: of a later one, or not what they were.
     fileprivate func strangeSettings() throws(StoreError) -> [String] {
-        let known = ["name", "cluster", "incarnation", "origin", "reads", "rereads", "file", "machine", "witness"]
+        let known =
+            ["name", "cluster", "incarnation", "origin", "reads", "rereads", "file", "machine", "witness"]
+            + ErasureIndex.settings
         return try mapped { () throws(DatabaseError) in
             try connection.all("SELECT key FROM meta WHERE key NOT LIKE 'skew %' ORDER BY key") { $0.text(0) }
-        }.filter { !known.contains($0) }
+        }.filter { !known.contains($0) && !ErasureIndex.isPlace($0) }
     }
 }
 

@@ -27,7 +27,10 @@ extension LogAudit {
             if proof.node != key.nodeID {
                 findings.add(.origins, "origin \(proof.id): its key is not that of node \(proof.node.short)")
             }
-            if ref == ownRef { own = origins.count }
+            if ref == ownRef {
+                own = origins.count
+                erasures.keeper = proof.node
+            }
             indexes[ref] = origins.count
             indexesByID[proof.id] = origins.count
             origins.append(proof)

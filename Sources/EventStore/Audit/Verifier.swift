@@ -13,9 +13,11 @@
 /// short transaction of its own. Memory is bounded by the number of origins.
 package struct Verifier: Sendable {
     private let files: StoreFiles
+    /// What others know of the log.
+    private let known: [KnownHead]
 
-    /// A verifier for the store in `files`.
-    package init(_ files: StoreFiles) { self.files = files }
+    /// A verifier for the store in `files`, whose log must go on from what is `known` of it elsewhere.
+    package init(_ files: StoreFiles, known: [KnownHead] = []) { (self.files, self.known) = (files, known) }
 
     /// Looks at everything once. Damage is reported, not thrown; errors are of stores that cannot be read at all.
     ///
@@ -32,7 +34,7 @@ package struct Verifier: Sendable {
         return try mapped { () throws(DatabaseError) in
             try Schema.readAsCurrent(connection)
             var audit = LogAudit(connection: connection, isWritten: isWritten, proofs: proofs, outside: outside)
-            return try audit.run(progress)
+            return try audit.run(against: known, progress)
         }
     }
 }
@@ -108,7 +110,9 @@ struct LogAudit {
         self.isWritten = isWritten
     }
 
-    mutating func run(_ progress: (UInt64, UInt64) -> Void) throws(DatabaseError) -> VerifyReport {
+    mutating func run(
+        against known: [KnownHead] = [], _ progress: (UInt64, UInt64) -> Void
+    ) throws(DatabaseError) -> VerifyReport {
         let database = DatabaseCheck(connection: connection)
         try attempt(.database) { audit throws(DatabaseError) in
             try database.schema(&audit.findings, &audit.remarks)
@@ -116,7 +120,9 @@ struct LogAudit {
         try attempt(.database) { audit throws(DatabaseError) in try audit.begin() }
         try attempt(.database) { audit throws(DatabaseError) in try audit.scan(progress) }
         // After the scan: what happens to the file meanwhile is seen by at least one of the two.
-        try attempt(.database) { audit throws(DatabaseError) in try database.integrity(&audit.findings) }
+        try attempt(.database) { audit throws(DatabaseError) in
+            try database.integrity(isWritten: audit.isWritten, &audit.findings)
+        }
         try attempt(.origins) { audit throws(DatabaseError) in try audit.checkMeta() }
         try attempt(.heads) { audit throws(DatabaseError) in try audit.checkReaches() }
         try attempt(.origins) { audit throws(DatabaseError) in try audit.checkOrigins() }
@@ -126,6 +132,7 @@ struct LogAudit {
         try attempt(.heads) { audit throws(DatabaseError) in try audit.checkHeads() }
         try attempt(.ends) { audit throws(DatabaseError) in try audit.checkOutside() }
         checkForks()
+        try attempt(.ends) { audit throws(DatabaseError) in try audit.checkKnown(known) }
         try attempt(.erasures) { audit throws(DatabaseError) in try audit.checkErasures() }
         return report
     }

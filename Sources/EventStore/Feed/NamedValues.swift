@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A small file of values with names, in SQLite: what a node keeps beside its log and can do without. What was put survives a crash of the
 /// process; ``sync()`` makes it survive one of the machine.
 package final class NamedValues {
@@ -13,6 +15,12 @@ package final class NamedValues {
         }
     }
 
+    /// Opens the file for reading alone; `nil` if there is none.
+    package init?(reading path: String) throws(StoreError) {
+        guard access(path, F_OK) == 0 else { return nil }
+        connection = try openForReading(path)
+    }
+
     private static func open(_ path: String) throws(DatabaseError) -> Connection {
         let connection = try Connection(path: path, mode: .write)
         try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
@@ -24,6 +32,15 @@ package final class NamedValues {
     package func value(_ name: String) throws(StoreError) -> [UInt8]? {
         try mapped { () throws(DatabaseError) in
             try connection.first("SELECT bytes FROM value WHERE name = ?", [.text(name)]) { $0.bytes(0) }
+        }
+    }
+
+    /// All values whose names begin with `prefix`, by name.
+    package func all(_ prefix: String) throws(StoreError) -> [(name: String, bytes: [UInt8])] {
+        try mapped { () throws(DatabaseError) in
+            try connection.all(
+                "SELECT name, bytes FROM value WHERE substr(name, 1, length(?1)) = ?1 ORDER BY name", [.text(prefix)]
+            ) { ($0.text(0), $0.bytes(1)) }
         }
     }
 

@@ -19,6 +19,8 @@ package struct StoreFiles: Hashable, Sendable {
     package var newViews: String { folder + "/views.new" }
     /// What subscriptions have done: can be rebuilt, at the price that events come again.
     package var subscriptions: String { folder + "/subs.db" }
+    /// What this node has cosigned, and what its peers have: without it the node may say once more what it has said.
+    package var cosignatures: String { folder + "/cosigned.db" }
     /// What the views were when the node let go of them.
     package var viewsMark: String { folder + "/views.mark" }
     /// The node's private key.

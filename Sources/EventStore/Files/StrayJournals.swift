@@ -14,6 +14,14 @@ enum StrayJournals {
         return try putAside(files.log + "-journal", files, at)
     }
 
+    /// Takes those away that are kept: they may hold what was erased.
+    static func forget(_ files: StoreFiles) throws(StoreError) {
+        for name in try SmallFile.names(in: files.evidence) where name.contains("-journal.") {
+            let path = files.evidence + "/" + name
+            guard unlink(path) == 0 || errno == ENOENT else { throw .system(path) }
+        }
+    }
+
     private static func putAside(_ path: String, _ files: StoreFiles, _ at: Int64) throws(StoreError) -> String? {
         var entry = stat()
         guard lstat(path, &entry) == 0 else { return nil }

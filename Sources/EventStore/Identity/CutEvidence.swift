@@ -109,6 +109,13 @@ package struct CutEvidence: Hashable, Sendable {
         return found
     }
 
+    /// Takes the kept WALs away: they may hold what was erased. What was found stays.
+    static func forgetWALs(_ files: StoreFiles) throws(StoreError) {
+        for name in try names(files, .cut, ".wal") where unlink(files.evidence + "/\(name)") != 0 && errno != ENOENT {
+            throw .system(files.evidence + "/\(name)")
+        }
+    }
+
     /// Takes the finding named `name` away: it was none.
     static func forget(_ name: String, _ files: StoreFiles) { unlink(files.evidence + "/\(name).json") }
 

@@ -13,11 +13,17 @@ struct BlockStore {
         if end.last < first { return try append(rows, to: end) }
         var rest = rows
         while let first = rest.first {
-            let follower = try firstRow(table.followingSQL, first)
-            let taken = rest.prefix { row in follower.map { row < $0 } ?? true }
+            let present = try block(table.precedingSQL, first)
+            let taken: ArraySlice<SortedRow>
+            if let present, first < present.last {
+                // Late rows mostly come within a block: no need to look where the next one begins.
+                taken = rest.prefix { $0 < present.last }
+            } else {
+                let follower = try firstRow(table.followingSQL, first)
+                taken = rest.prefix { row in follower.map { row < $0 } ?? true }
+            }
             rest = rest.dropFirst(taken.count)
-            let present = try block(table.precedingSQL, first)?.rows ?? []
-            try save(Self.spread(Self.merged(present, taken)))
+            try save(Self.spread(Self.merged(present?.rows ?? [], taken)))
         }
     }
 

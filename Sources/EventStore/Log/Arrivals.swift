@@ -63,6 +63,18 @@ extension LogReader {
         }
     }
 
+    /// When the event with this dot came to this node, Unix milliseconds, within a second; `nil` where that was not kept.
+    package func arrival(of dot: Dot) throws(StoreError) -> Int64? {
+        try mapped { () throws(DatabaseError) in
+            guard try connection.integer("SELECT 1 FROM sqlite_schema WHERE name = 'arrival'") != nil,
+                let ref = try names.originRef(dot.origin, on: connection),
+                let position = try connection.integer(
+                    "SELECT position FROM event WHERE origin = ? AND seq = ?", .integer(ref), .unsigned(dot.seq))
+            else { return nil }
+            return try row("position <= ? ORDER BY position DESC", UInt64(bitPattern: position))?.time
+        }
+    }
+
     private func row(_ condition: String, _ position: UInt64) throws(DatabaseError) -> (
         position: UInt64, time: Int64
     )? {

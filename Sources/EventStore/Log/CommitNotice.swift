@@ -20,6 +20,8 @@ package struct CommitNotice: Sendable {
 
     /// The origins that advanced, in the order in which the log met them.
     package var advanced: [OriginProgress] { origins.progress }
+    /// Their ids alone, which cost no hashes.
+    package var advancedOrigins: [OriginID] { origins.ids }
     /// The events that came, in the order of their positions, if they are few; else none.
     package let events: [StoredEvent]
     /// Whether who tells of it soon calls what goes with the observer: ``EventStore/observeCommits(_:afterwards:)``.
@@ -70,6 +72,15 @@ private final class AdvancedOrigins: Sendable {
             switch content {
             case .states(let states): states.count == 1 ? states[0].id : nil
             case .progress(let known): known.count == 1 ? known[0].origin : nil
+            }
+        }
+    }
+
+    var ids: [OriginID] {
+        content.withLock { content in
+            switch content {
+            case .states(let states): states.map(\.id)
+            case .progress(let known): known.map(\.origin)
             }
         }
     }

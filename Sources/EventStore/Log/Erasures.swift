@@ -1,57 +1,96 @@
 /// What the erasure events of a log let go (D27; FORMATS.md, section 2). Only an event that one of them covers may have lost its
-/// payload. A node lets go what it has recorded itself, in this origin and in earlier ones: what others have recorded no peer can blank.
+/// payload. A node lets go what stands in its own log, and wherever it stands what it has recorded itself, in any of its origins: no peer
+/// can blank what others have recorded, but where that node confirms the peer's erasure with one of its own.
 struct Erasures {
-    static let user = ReservedType.userErased
-    static let conversation = ReservedType.conversationErased
-
-    /// What one node says of one user or conversation.
-    private struct Subject: Hashable {
+    /// What is asked of an event before its payload may be missing.
+    struct Place {
+        let dot: Dot
+        /// Whose origin it is.
         let node: NodeID
+        let hlc: HybridTime
+        let type: String
+        let user: String
+        let author: String
+        let conversation: String?
+    }
+
+    private struct Key: Hashable {
+        enum Kind { case user, author, conversation }
+        let node: NodeID
+        let kind: Kind
         let text: String
     }
 
-    /// The latest erasure of each, by its hlc.
-    private var users: [Subject: HybridTime] = [:]
-    private var conversations: [Subject: HybridTime] = [:]
+    /// Whose log it is; `nil`: nobody's, and each erasure covers only what its node has recorded.
+    var keeper: NodeID?
+    /// The latest erasure of each, by what it covers.
+    private var times: [Key: HybridTime] = [:]
+    private var dots: [NodeID: Set<Dot>] = [:]
+
+    init(keeper: NodeID? = nil) { self.keeper = keeper }
+
+    /// Whether nothing is covered.
+    var isEmpty: Bool { times.isEmpty && dots.isEmpty }
 
     /// Takes note of an event of `node`, if it is an erasure.
     mutating func take(_ event: Event, of node: NodeID) {
-        switch event.header.type {
-        case Self.user: note(event, of: node, "user", event.header.user, in: &users)
-        case Self.conversation: note(event, of: node, "conversation", event.header.conversation, in: &conversations)
-        default: break
+        guard let erasure = Erasure(event) else { return }
+        let hlc = min(event.header.hlc, erasure.before ?? event.header.hlc)
+        switch erasure.subject {
+        case .user(let name):
+            note(Key(node: node, kind: .user, text: name), hlc)
+            if erasure.isWithAuthored { note(Key(node: node, kind: .author, text: name), hlc) }
+        case .conversation(let name): note(Key(node: node, kind: .conversation, text: name), hlc)
+        case nil: break
         }
+        if !erasure.events.isEmpty { dots[node, default: []].formUnion(erasure.events) }
     }
 
-    private func note(
-        _ event: Event, of node: NodeID, _ member: String, _ own: String?, in times: inout [Subject: HybridTime]
-    ) {
-        // What is gone or cannot be read says nothing, and neither does a member of another form.
-        guard let payload = event.payload else { return }
-        let named = JSONObject(validated: payload)[member]
-        guard let text = named == nil ? own : named?.text else { return }
-        let subject = Subject(node: node, text: text)
-        times[subject] = max(times[subject] ?? event.header.hlc, event.header.hlc)
+    private mutating func note(_ key: Key, _ hlc: HybridTime) { times[key] = max(times[key] ?? hlc, hlc) }
+
+    /// Whether the event at this place may have lost its payload. What nodes say for themselves stays: without it neither keys nor
+    /// erasures could be checked.
+    func covers(_ place: Place) -> Bool {
+        guard !isEmpty, !ReservedType.contains(place.type) else { return false }
+        if covers(place, place.node) { return true }
+        guard let keeper, keeper != place.node else { return false }
+        return covers(place, keeper)
     }
 
-    /// Whether an event of `node` with this hlc, of this user in this conversation, may have lost its payload.
-    func covers(_ hlc: HybridTime, of node: NodeID, user: String, conversation: String?) -> Bool {
-        if let time = users[Subject(node: node, text: user)], hlc < time { return true }
-        guard let conversation else { return false }
-        return conversations[Subject(node: node, text: conversation)].map { hlc < $0 } ?? false
+    private func covers(_ place: Place, _ node: NodeID) -> Bool {
+        func isPast(_ kind: Key.Kind, _ text: String) -> Bool {
+            times[Key(node: node, kind: kind, text: text)].map { place.hlc < $0 } ?? false
+        }
+        return isPast(.user, place.user) || isPast(.author, place.author)
+            || place.conversation.map { isPast(.conversation, $0) } ?? false
+            || dots[node]?.contains(place.dot) ?? false
+    }
+
+    /// What the erasures of `keeper` speak of: texts that stand in headers, and events by name.
+    var subjects: (people: Set<String>, conversations: Set<String>, events: Set<Dot>) {
+        let own = times.keys.filter { $0.node == keeper }
+        return (
+            Set(own.filter { $0.kind != .conversation }.map(\.text)),
+            Set(own.filter { $0.kind == .conversation }.map(\.text)), keeper.flatMap { dots[$0] } ?? []
+        )
     }
 }
 
 extension LogReader {
+    /// Whose log this is; `nil` where the log does not say.
+    func keeper() throws(StoreError) -> NodeID? {
+        try mapped { () throws(DatabaseError) in try connection.keeper() }
+    }
+
     /// Events without their payload that no erasure covers, the first `limit` of them by position: what a peer that has them whole can
     /// heal. Reads the whole log.
     package func uncoveredErasures(limit: Int = 1_000) throws(StoreError) -> [Dot] {
-        var erasures = Erasures()
         var refs: [Int64] = []
-        for type in [Erasures.user, Erasures.conversation] {
+        for type in [ReservedType.userErased, ReservedType.conversationErased] {
             if let ref = try ref(type) { refs.append(ref) }
         }
         return try mapped { () throws(DatabaseError) in
+            var erasures = Erasures(keeper: try connection.keeper())
             if !refs.isEmpty {
                 let list = refs.map(String.init).joined(separator: ",")
                 let nodes = try connection.nodes()
@@ -71,44 +110,62 @@ extension LogReader {
     }
 }
 
-/// A row without payload.
+/// What of a row says whether its payload may go.
 struct ErasedRow {
+    static let columns = "position, event.origin, seq, hlc, user, conversation, type, author, node"
+
     let position: UInt64
     let origin: Int64
     let seq: UInt64
     /// Of which node; `nil` where the origin's row is damaged.
-    private let node: NodeID?
-    private let hlc: HybridTime
-    private let user: Int64
-    private let conversation: Int64?
+    let node: NodeID?
+    let hlc: HybridTime
+    private let type: Int64
+    let user: Int64
+    let author: Int64
+    let conversation: Int64?
 
-    fileprivate init(_ row: Statement) {
+    /// Reads ``columns``, from the first on.
+    init(_ row: Statement) {
         position = row.uint64(0)
         origin = row.int64(1)
         seq = row.uint64(2)
         hlc = HybridTime(rawValue: row.uint64(3))
         user = row.int64(4)
         conversation = row.int64IfAny(5)
-        node = row.digest(6).map(NodeID.init)
+        type = row.int64(6)
+        author = row.int64IfAny(7) ?? user
+        node = row.digest(8).map(NodeID.init)
     }
 
     func isCovered(
         by erasures: Erasures, _ names: inout InternedStrings, _ connection: Connection
     ) throws(DatabaseError) -> Bool {
-        guard let node else { return false }
+        guard let node, !erasures.isEmpty else { return false }
         let text = try conversation.map { (ref) throws(DatabaseError) in try names.text(ref, on: connection) }
-        return erasures.covers(hlc, of: node, user: try names.text(user, on: connection), conversation: text)
+        return erasures.covers(
+            Erasures.Place(
+                dot: Dot(origin: try names.origin(origin, on: connection), seq: seq), node: node, hlc: hlc,
+                type: try names.text(type, on: connection), user: try names.text(user, on: connection),
+                author: try names.text(author, on: connection), conversation: text))
     }
 }
 
 extension Connection {
+    /// Whose log this is, by table `meta`; `nil` where that does not say.
+    func keeper() throws(DatabaseError) -> NodeID? {
+        try first("SELECT node FROM origin WHERE ref = (SELECT value FROM meta WHERE key = 'origin')") { row in
+            row.digest(0).map(NodeID.init)
+        }
+    }
+
     /// Calls `body` with every row of the log that has no payload, up to position `top`.
     func eachErased(
         through top: Int64 = .max, _ body: (ErasedRow) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
         try rows(
             """
-            SELECT position, origin, seq, hlc, user, conversation, node FROM event LEFT JOIN origin ON ref = origin
+            SELECT \(ErasedRow.columns) FROM event LEFT JOIN origin ON ref = event.origin
             WHERE position <= ? AND digest IS NOT NULL ORDER BY position
             """, [.integer(top)]
         ) { row throws(DatabaseError) in try body(ErasedRow(row)) }

@@ -50,7 +50,8 @@ struct MerkleStore {
         return range.root(using: sha)
     }
 
-    private func leaves(
+    /// The leaves of those of `count` events from `seq` on that are here.
+    func leaves(
         origin: Int64, from seq: UInt64, count: UInt64, names: inout InternedStrings
     ) throws(DatabaseError) -> [Digest] {
         let select = try connection.statement(

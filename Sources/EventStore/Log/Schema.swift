@@ -62,8 +62,9 @@ enum Schema {
         """
 
     /// How the log is written. Commits are synced by ``LogWriter``; NORMAL syncs around the WAL's new beginnings. The cache
-    /// is small: what is written stands at the ends of the table and its indexes.
+    /// is small: what is written stands at the ends of the table and its indexes. What is deleted is overwritten with zeros (INV-11).
     static let pragmas = """
+        PRAGMA secure_delete = ON;
         PRAGMA journal_mode = WAL;
         PRAGMA synchronous = NORMAL;
         PRAGMA wal_autocheckpoint = 0;

@@ -92,6 +92,12 @@ enum ReservedType {
     static let findingSettled = "finding.settled"
     private static let names = [userErased, conversationErased]
 
+    /// Whether events of this type let payloads go.
+    static func isErasure(_ type: String) -> Bool {
+        guard let first = type.utf8.first, "uc".utf8.contains(first) else { return false }
+        return type == userErased || type == conversationErased
+    }
+
     static func contains(_ type: String) -> Bool {
         // Nearly all other types differ in the first byte.
         guard let first = type.utf8.first, "oasfuc".utf8.contains(first) else { return false }

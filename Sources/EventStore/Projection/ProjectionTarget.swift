@@ -12,10 +12,7 @@ struct ProjectionTarget {
     /// How many events are quarantined here.
     var quarantined: UInt64
     private var quarantine: DigestSum
-
-    /// Pages of a WAL when it is copied back. Steps change much the same pages again and again, and only the copying syncs: with a
-    /// shorter one it did so 25 times a second under small commits, in the way of the log's.
-    static let duePages = 8_000
+    let wal: ViewsWAL
 
     init(
         path: String, source: ProjectionSource, tails: ViewMemtables, _ versions: ViewVersions
@@ -31,8 +28,7 @@ struct ProjectionTarget {
             PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;
             PRAGMA cache_size = -16384;
             """)
-        try connection.execute("PRAGMA journal_size_limit = \(Connection.walBytes(pages: 2 * Self.duePages))")
-        connection.countWALPages()
+        wal = ViewsWAL(connection)
         // What another left in it counts, too.
         try connection.checkpoint()
         held = HeldFiles([path])

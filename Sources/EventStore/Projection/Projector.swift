@@ -93,7 +93,7 @@ package final class Projector {
         through durable: UInt64 = UInt64(Int64.max), limit: Int = 65_536, piece: Int = 2_048,
         mayCommit: () -> Bool = { true }
     ) throws(StoreError) -> UInt64 {
-        if target.store.connection.walPages >= WALStanding.most { try copyIntoDatabase() }
+        if target.store.connection.walPages >= WALStanding.most { try makeRoom() }
         if !target.behind.isEmpty {
             try advance(limit: limit, piece: piece)
             return position
@@ -170,30 +170,35 @@ package final class Projector {
         return true
     }
 
-    /// Whether the WAL is long.
-    var isCopyDue: Bool { target.store.connection.walPages >= ProjectionTarget.duePages }
+    /// When something of the WAL is to be copied, of the monotonic clock; `nil` if nothing is before the next step.
+    var copyDue: UInt64? { target.wal.due }
+    /// Whether that is now.
+    var isCopyDue: Bool { target.wal.isDue }
+    /// Copies a WAL that readers have kept until it was long; `nil` if there is none.
+    var longWAL: Checkpointer? { target.wal.watch }
 
     /// Copies the WAL back if it is long.
     package func copyBack() throws(StoreError) {
-        guard isCopyDue else { return }
-        target.store.connection.writeBackWAL()
-        try copyIntoDatabase()
+        try copying { wal throws(DatabaseError) in if wal.isDue { try wal.copyBack() } }
     }
 
     /// Copies the WAL back. Where the disk refuses that, what of the views it has is unknown: they go, and the one that tries
     /// again builds new ones.
-    private func copyIntoDatabase() throws(StoreError) {
+    private func copying(_ body: (ViewsWAL) throws(DatabaseError) -> Void) throws(StoreError) {
         do throws(DatabaseError) {
-            let left = try target.store.connection.checkpoint()
-            guard left.wal >= WALStanding.most, left.copied < left.wal else { return }
+            try body(target.wal)
         } catch {
             guard error.afterCopying == .store else { return }
             ViewDatabase.remove(target.path)
             throw StoreError(error)
         }
-        let reader = WALReaders.oldest(of: target.path, marks: target.store.connection.readMarks())
-        throw .busy(
-            "views.db-wal has over 1 GiB: a reader, \(reader ?? "which cannot be found"), keeps an old state of it")
+    }
+
+    /// The WAL has its greatest length.
+    private func makeRoom() throws(StoreError) {
+        try copyBack()
+        guard let standing = longWAL?.standing, standing.isFull, standing.held != nil else { return }
+        throw .busy(standing.text)
     }
 
     /// The file that readers see, where it is open here.
@@ -218,7 +223,7 @@ package final class Projector {
     /// now they are used again later.
     package func release() throws(StoreError) {
         try? target.store.connection.execute("PRAGMA incremental_vacuum")
-        try copyIntoDatabase()
+        try copying { wal throws(DatabaseError) in try wal.copyAll() }
         target.store.connection.releaseMemory()
         source.log.connection.releaseMemory()
         returnFreeMemory()
@@ -263,7 +268,7 @@ package final class Projector {
     /// Gets ready to let go; gives the mark that is to be made when the views are closed. A file that the node did not have open gets
     /// none.
     private func closing() -> ViewsMark? {
-        _ = try? target.store.connection.checkpoint()
+        target.wal.close()
         guard held?.loss == nil else {
             unlink(files.viewsMark)
             return nil
@@ -353,6 +358,7 @@ package final class Projector {
     private func finishRebuild() throws(StoreError) {
         let source = source
         let new = target.path
+        target.wal.close()
         // Only what has left the WAL moves with the file.
         let left = try mapped { () throws(DatabaseError) in try target.store.connection.checkpoint(truncate: true) }
         guard left.wal <= left.copied else { throw .busy("somebody reads views that are being built") }

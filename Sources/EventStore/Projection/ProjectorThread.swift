@@ -34,6 +34,8 @@ package final class ProjectorThread: Sendable {
         var isResting = false
         /// The file that readers see; `nil` while there is none.
         var held: HeldFiles?
+        /// Copies a WAL that has become long; `nil` while it is not.
+        var longWAL: Checkpointer?
 
         /// How many events the views lack.
         var pending: UInt64 { top - min(top, applied) }
@@ -54,6 +56,7 @@ package final class ProjectorThread: Sendable {
             applied = projector.position
             isRebuilding = projector.isRebuilding || mustRebuild
             held = isRebuilding ? nil : projector.held
+            longWAL = projector.longWAL
             if !projector.isRebuilding { quarantined = projector.quarantined }
         }
 
@@ -176,6 +179,9 @@ package final class ProjectorThread: Sendable {
     package var distrust: String? { state.withLock { $0.distrust } }
     /// Whether the views are built anew.
     package var isRebuilding: Bool { state.withLock { $0.isRebuilding } }
+
+    /// How long the WAL of the views is, and who keeps it so; `nil` unless it is long.
+    package var wal: WALStanding? { state.withLock { $0.longWAL }?.standing }
 
     /// Whether a reader waits for a position.
     var isAwaited: Bool { state.withLock { $0.readers > 0 } }
@@ -316,19 +322,20 @@ package final class ProjectorThread: Sendable {
             state.isResting = false
             return .done(.apply(state.top))
         }
-        if state.isCopyDue {
+        let now = MonotonicClock.now
+        let copyDue = projector.copyDue ?? .max
+        if state.isCopyDue || copyDue <= now {
             state.isCopyDue = false
             return .done(.copyBack)
         }
         if projector.isMerging { return .done(.merge) }
-        let now = MonotonicClock.now
         if now < state.idleFrom {
             state.isResting = false
-            guard projector.pending > longTail else { return .until(state.idleFrom) }
+            guard projector.pending > longTail else { return .until(min(state.idleFrom, copyDue)) }
             let quiet = state.idleFrom - idleNanoseconds + quietNanoseconds
-            return now < quiet ? .until(quiet) : .done(.merge)
+            return now < quiet ? .until(min(quiet, copyDue)) : .done(.merge)
         }
-        if state.isResting { return .forever }
+        if state.isResting { return copyDue < .max ? .until(copyDue) : .forever }
         guard projector.pending == 0 else { return .done(.merge) }
         state.isResting = true
         return .done(.rest)
@@ -345,10 +352,14 @@ extension ProjectorThread: StoreFollower {
     ) throws(StoreError) -> ProjectorThread {
         try store.follower { () throws(StoreError) in
             let top = try store.standingBlocking().top
+            let log = try LogReader(store.files)
+            let mark = try log.viewMark()
             let made = ProjectorThread(store.files, top: top, distrusted: distrusted, renewed: renewed)
             _ = made.observe(store)
             // What was committed before it was told.
             made.logAdvanced(to: try store.standingBlocking().top)
+            // An erasure may have taken away meanwhile what the views had read.
+            if try log.viewMark() != mark { made.rebuild() }
             return made
         }
     }

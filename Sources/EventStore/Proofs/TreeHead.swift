@@ -61,11 +61,9 @@ package struct SignedHead: Hashable, Sendable {
         key.isValid(signature: signature, for: Array(head.checkpointText.utf8))
     }
 
-    /// The whole C2SP signed note: the checkpoint, an empty line and the signature line. The key is named by the
-    /// node id; its hash is the first four bytes of SHA-256(name ‖ "\n" ‖ 0x01 ‖ public key).
-    package func note(signer key: VerifyingKey) -> String {
-        let name = key.nodeID.description
-        let keyHash = SHA256().digest(Array(name.utf8) + [0x0a, 0x01] + key.rawBytes).bytes.prefix(4)
-        return "\(head.checkpointText)\n— \(name) \(base64Text(keyHash + signature))\n"
-    }
+    /// The whole C2SP signed note: the checkpoint, an empty line and the signature line. The key is named by the node id.
+    package func note(signer key: VerifyingKey) -> String { SignedNote(head, [noteSignature(key)]).text }
+
+    /// The line of a note that carries the signature of the node with `key`.
+    package func noteSignature(_ key: VerifyingKey) -> NoteSignature { NoteSignature(.head, by: key, signature) }
 }

@@ -176,6 +176,20 @@ final class Connection {
         return (Int(wal), Int(copied))
     }
 
+    /// Waits until no one reads what stands in the WAL, all of which is copied, `patience` milliseconds at most. Whether that is so: then the
+    /// next commit begins it anew, for who begins to read meanwhile reads the database.
+    func awaitReaders(patience: Int32) -> Bool {
+        sqlite3_busy_timeout(handle, patience)
+        defer { sqlite3_busy_timeout(handle, Self.patience) }
+        return sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_RESTART, nil, nil) == SQLITE_OK
+    }
+
+    /// Commits the version of the schema as it is: a page is written though its content is the same. Begins a WAL anew that no one needs.
+    func rewriteVersion() throws(DatabaseError) {
+        let version = try integer("PRAGMA user_version") ?? 0
+        try execute("PRAGMA user_version = \(version)")
+    }
+
     /// From now on the database is synced also while a WAL is copied back into it, some pages at a time (``CheckpointPacing``).
     ///
     /// - Parameter synced: Told of each such sync.

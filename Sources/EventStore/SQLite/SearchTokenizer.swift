@@ -23,7 +23,7 @@ enum SearchTokenizer {
         return bytes
     }
 
-    /// Makes the tokenizer known to a connection. Before that, no statement may name a table that is made with it.
+    /// Makes the tokenizer and the rank known to a connection. Before that, no statement may name a table that is made with it.
     static func register(on connection: Connection) throws(DatabaseError) {
         guard let api = try api(of: connection), let create = api.pointee.xCreateTokenizer else {
             throw connection.error("SQLite has no FTS5")
@@ -47,7 +47,9 @@ enum SearchTokenizer {
                 }
             })
         let code = create(api, name, nil, &methods, nil)
-        guard code == SQLITE_OK else { throw connection.error("registering the tokenizer of the search") }
+        guard code == SQLITE_OK, SearchRank.register(api) == SQLITE_OK else {
+            throw connection.error("registering the tokenizer of the search")
+        }
     }
 
     /// Calls `take` with each tag and token until it gives another code than `SQLITE_OK`, which is returned.

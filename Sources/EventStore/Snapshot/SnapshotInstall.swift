@@ -32,6 +32,9 @@ enum SnapshotInstall {
         for suffix in ["-wal", "-shm"] { unlink(files.log + suffix) }
         // The new log must never be found beside the WAL of the old one.
         try SmallFile.syncFolder(of: files.log)
+        // For whom the old one was, and for no one else.
+        var entry = stat()
+        if stat(files.log, &entry) == 0 { chmod(files.readyLog, entry.st_mode & 0o777) }
         guard rename(files.readyLog, files.log) == 0 else {
             throw .system(files.log)
         }

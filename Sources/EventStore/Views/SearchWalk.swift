@@ -146,7 +146,7 @@ private struct ZoneRun {
 
 extension LogReader {
     /// Where the event at `position`, which is there, stands in display order.
-    fileprivate func displayKey(at position: UInt64) throws(DatabaseError) -> DisplayKey {
+    func displayKey(at position: UInt64) throws(DatabaseError) -> DisplayKey {
         let select = try connection.statement("SELECT time, hlc, origin, seq FROM event WHERE position = ?")
         defer { select.reset() }
         try select.bind(1, position)

@@ -1,8 +1,8 @@
 extension ViewReader {
     /// Most hits of a page.
-    private static let page = 500
+    static let mostHits = 500
     /// Bytes of texts after which a page ends (INV-9).
-    private static let pageBytes = 1 << 20
+    static let hitBytes = 1 << 20
 
     /// The newest texts that are shown now and have the words, before `bound` in display order, newest first: at most `limit`, no more
     /// once they come to a MiB, and no more than what some entries of the index show (``mostRows``).
@@ -16,26 +16,26 @@ extension ViewReader {
             var page = SearchPage()
             page.position = try progress()
             guard let tags = try tags(query) else { return page }
-            let limit = min(max(limit, 1), Self.page)
+            let limit = min(max(limit, 1), Self.mostHits)
             var walk = SearchWalk(query, query.words.expression(tags: tags), mostRows, before: bound)
             let matcher = SearchMatcher(query.words)
             var bytes = 0
             while true {
                 // One more tells whether that was all.
-                let wanted = page.hits.isEmpty ? limit + 1 : Self.page
+                let wanted = page.hits.isEmpty ? limit + 1 : Self.mostHits
                 var places: [SearchWalk.Place] = []
                 try log.inOneTransaction { () throws(StoreError) in
                     places = try reading { connection throws(DatabaseError) in
                         try walk.next(wanted, log, connection)
                     }
                 }
-                var (events, dealtWith) = try log.events(at: places.map(\.position), bytes: Self.pageBytes)
+                var (events, dealtWith) = try log.events(at: places.map(\.position), bytes: Self.hitBytes)
                 events = try seen(events, isSeen)
                 for hit in try hits(events, query, matcher, isSeen) {
                     bytes += hit.text.utf8.count
                     page.hits.append(hit)
                 }
-                if page.hits.count > limit || bytes > Self.pageBytes {
+                if page.hits.count > limit || bytes > Self.hitBytes {
                     if page.hits.count > limit { page.hits.removeLast(page.hits.count - limit) }
                     page.next = page.hits.last?.key
                     return page
@@ -54,6 +54,8 @@ extension ViewReader {
     }
 
     /// How many texts the index has with these words: those that stand, and those that were edited away or taken back since.
+    ///
+    /// - Precondition: ``SearchQuery/isCountable``; else it counts more than those.
     package func searchCount(_ query: SearchQuery) throws(StoreError) -> UInt64 {
         guard let tags = try tags(query) else { return 0 }
         return try reading { connection throws(DatabaseError) in
@@ -62,7 +64,7 @@ extension ViewReader {
     }
 
     /// What entries must have, one of each list; `nil` if the log knows none of them.
-    private func tags(_ query: SearchQuery) throws(StoreError) -> [[SearchTag]]? {
+    func tags(_ query: SearchQuery) throws(StoreError) -> [[SearchTag]]? {
         var all: [[SearchTag]] = []
         func add(_ texts: [String], _ tags: (Int64) -> [SearchTag]) throws(StoreError) -> Bool {
             if texts.isEmpty { return true }
@@ -80,7 +82,7 @@ extension ViewReader {
         return all
     }
 
-    private func seen(
+    func seen(
         _ events: [StoredEvent], _ isSeen: ((EventHeader) throws(StoreError) -> Bool)?
     ) throws(StoreError) -> [StoredEvent] {
         guard let isSeen else { return events }
@@ -90,7 +92,7 @@ extension ViewReader {
     }
 
     /// Those of the events whose texts stand, and have the words.
-    private func hits(
+    func hits(
         _ events: [StoredEvent], _ query: SearchQuery, _ matcher: SearchMatcher,
         _ isSeen: ((EventHeader) throws(StoreError) -> Bool)?
     ) throws(StoreError) -> [SearchHit] {
@@ -106,6 +108,8 @@ extension ViewReader {
             if text.kind == .edit {
                 let target = MessagesView.target(payload, cause: header.cause)
                 if let target { shown = try log.countingEvent(id: target) } else { shown = nil }
+                // Who sees the edit may not see what it changed.
+                if let message = shown, let isSeen, try !isSeen(message.event.header) { shown = nil }
             }
             guard let shown, query.wants(shown.event) else { continue }
             found.append(FoundText(stored: stored, shown: shown, text: text, ranges: ranges))

@@ -14,11 +14,14 @@ extension Appender {
     private func heal(_ carried: CarriedPayload) throws(DatabaseError) -> Bool {
         guard let index = state.indexes[carried.dot.origin] else { return false }
         let digest = sha.payloadDigest(salt: carried.salt, payload: carried.payload)
-        let position = try connection.first(
-            "SELECT position, digest FROM event WHERE origin = ? AND seq = ?",
+        let found = try connection.first(
+            "SELECT \(ErasedRow.columns), digest FROM event JOIN origin ON ref = event.origin "
+                + "WHERE event.origin = ? AND seq = ?",
             [.integer(state.origins[index].ref), .unsigned(carried.dot.seq)]
-        ) { row in row.digest(1) == digest ? row.uint64(0) : nil }
-        guard let position else { return false }
+        ) { row in row.digest(9) == digest ? ErasedRow(row) : nil }
+        // What was asked for before an erasure may come after it.
+        guard let found, try !found.isCovered(by: erasures, &reader, connection) else { return false }
+        let position = found.position
         let update = try connection.statement(
             "UPDATE event SET salt = ?, payload = ?, digest = NULL WHERE position = ?")
         try update.bind(1, carried.salt)

@@ -7,7 +7,7 @@ final class Appender {
     let wall: WallTime
     private var insertion: EventInsertion
     private var names = StringInterner()
-    private var reader = InternedStrings()
+    var reader = InternedStrings()
     /// Also where salts and origins of the node's own come from.
     var ids: EventIDGenerator
     /// Origins that advanced in the open transaction.
@@ -21,6 +21,12 @@ final class Appender {
     private(set) var sealed: (size: UInt64, seal: UUIDBits)?
     /// Whether the open transaction has given events back their payloads.
     var isHealed = false
+    /// What this node's own erasures let go: what comes and is covered is stored without its payload.
+    var erasures = Erasures()
+    /// Where the open transaction has put erasure events, this node's and others'.
+    var newErasures: [UInt64] = []
+    /// Whether some have been committed since ``LogTransactions/takeErasures()``.
+    var hasNewErasures = false
     /// The bytes of the header at hand; one block of memory for all.
     private var encoding = ProtobufWriter()
 
@@ -34,6 +40,7 @@ final class Appender {
         ids = EventIDGenerator(random)
         insertion = EventInsertion(connection)
         state = try LogState.load(from: connection, using: sha, wall: wall())
+        try loadErasures()
     }
 
     var merkle: MerkleStore { MerkleStore(connection: connection, sha: sha) }
@@ -46,7 +53,9 @@ final class Appender {
         fresh = FewEvents()
         (unsealed, sealed) = (nil, nil)
         isHealed = false
+        newErasures = []
         state = try LogState.load(from: connection, using: sha, wall: wall())
+        try loadErasures()
     }
 
     /// The origins that advanced, now that the transaction is committed, and its events if they are few.
@@ -280,12 +289,13 @@ final class Appender {
             }
             if !state.clock.observe(header.hlc, wall: wall) { try flag(index, header.hlc, wall: wall) }
             var first = comesAsTwins ? try counting(header.id) : nil
+            let body = kept(of: verified.event, index)
             do {
-                try insert(header, verified.event.body, origin: index, leaf: verified.leaf, twin: first)
+                try insert(header, body, origin: index, leaf: verified.leaf, twin: first)
             } catch  where error.isConstraint {
                 first = try counting(header.id)
                 guard first != nil else { throw error }
-                try insert(header, verified.event.body, origin: index, leaf: verified.leaf, twin: first)
+                try insert(header, body, origin: index, leaf: verified.leaf, twin: first)
             }
             comesAsTwins = first != nil
             if index != state.own { state.dirty.insert(index) }
@@ -385,6 +395,7 @@ final class Appender {
 
     /// Keeps the event at the log's end for those who follow it.
     private func note(_ header: EventHeader, _ body: EventBody, at position: UInt64, twin: UInt64?) {
+        if ReservedType.isErasure(header.type) { noteErasure(Event(header: header, body: body), at: position) }
         guard isFollowed, fresh.hasRoom else { return }
         fresh.add(StoredEvent(position: position, event: Event(header: header, body: body), twinOf: twin))
     }

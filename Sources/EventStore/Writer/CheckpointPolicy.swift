@@ -1,7 +1,9 @@
 /// When a WAL is copied back into its database while commits go on.
 ///
 /// Most is copied beside the commits, on a thread of its own. That never comes to the end of a WAL that grows, and only one
-/// that has been copied whole begins anew; so the little that is left is copied between two commits.
+/// that has been copied whole begins anew; so the little that is left is copied between two commits. However long a WAL has become, a
+/// copy of it leaves what was written meanwhile, the next one less, and soon little: no commit waits for more. Only where the
+/// commits outrun the copy, as the disk takes no more, they let it go first.
 ///
 /// A WAL begins anew with a commit that finds all of it copied. Where another thread begins to copy at that moment, SQLite
 /// before 3.51.3 may take pages for copied that are not (sqlite.org/wal.html#walresetbug). So copying begins only when
@@ -13,8 +15,10 @@ struct CheckpointPolicy {
         case none
         /// To be copied beside the commits. Has begun.
         case beside
-        /// To be copied between two commits, when no copy is under way any more.
+        /// To be copied between two commits.
         case between
+        /// The next commit lets the copy that is under way go first.
+        case giveWay
     }
 
     /// How long a WAL becomes before it is copied: one of few commits, and one of many. Small commits write mostly the same few
@@ -22,8 +26,9 @@ struct CheckpointPolicy {
     static let due = 1_000...4_000
     /// What may be left to be copied between two commits.
     static let rest = 512
-    /// How long it becomes before commits wait for the copy.
+    /// How long it becomes before commits that outrun the copy let it go first, and how long before they do so until it ends.
     static let most = 8_192
+    static let far = 8 * most
 
     private enum Copying {
         case no
@@ -40,6 +45,10 @@ struct CheckpointPolicy {
     /// How long the WAL was when it was copied, as far as readers let it be; 0 if it has not been.
     private var tried = 0
     private var copying = Copying.no
+    /// Whether more came during the last copy than half of what that copied: then the next ones come to no end.
+    private var isOutrun = false
+    /// Whether a reader kept the WAL from beginning anew when all of it was copied.
+    private var isInUse = false
 
     var isCopying: Bool { copying != .no }
 
@@ -49,6 +58,10 @@ struct CheckpointPolicy {
     var isHeld: Bool { tried > copied }
     /// Whether all of it is in the database.
     var isCopied: Bool { pages == copied }
+    /// Whether no more is left than may be copied between two commits.
+    var isNearlyCopied: Bool { pages - copied <= max(Self.rest, last) }
+    /// How long a commit lets the copy go first, milliseconds.
+    var patience: Int { pages >= Self.far ? 1_000 : 20 }
 
     /// Tries again what readers did not let be done; false while a copy is under way, or if nothing is left.
     mutating func beginAgain() -> Bool {
@@ -58,15 +71,17 @@ struct CheckpointPolicy {
     }
 
     /// The WAL is empty.
-    mutating func truncated() { (pages, commits, last, copied, tried) = (0, 0, 0, 0, 0) }
+    mutating func emptied() { self = CheckpointPolicy() }
 
     /// A commit has written, and the WAL now has so many pages.
     mutating func committed(pages now: Int) {
         if now > pages {
+            if pages > 0, copied == pages { isInUse = true }
             last = now - pages
             commits += 1
         } else {
             (last, commits, copied, tried) = (now, 1, 0, 0)
+            (isOutrun, isInUse) = (false, false)
             if copying == .yes { copying = .overtaken }
         }
         pages = now
@@ -76,13 +91,16 @@ struct CheckpointPolicy {
     mutating func next() -> Step {
         let left = pages - copied
         guard left > 0 else { return .none }
-        if isCopying { return pages < Self.most ? .none : .between }
+        if isCopying { return isOutrun && pages >= Self.most ? .giveWay : .none }
         if tried == 0 {
             guard pages >= min(Self.due.lowerBound + 16 * commits, Self.due.upperBound) else { return .none }
         } else if copied < tried {
             // Readers need what was there; they may have gone when there is more.
             guard pages >= tried + Self.rest else { return .none }
-        } else if left <= max(Self.rest, last) || pages >= Self.most {
+        } else if isInUse, left < Self.rest / 2 {
+            // The same reader, or the next, may be at it still.
+            return .none
+        } else if isNearlyCopied {
             return .between
         }
         copying = .yes
@@ -94,6 +112,8 @@ struct CheckpointPolicy {
         defer { copying = .no }
         guard copying != .overtaken else { return }
         tried = result.map(\.pages) ?? pages
+        let before = copied
         copied = max(copied, result?.copied ?? 0)
+        isOutrun = !isHeld && !isNearlyCopied && 2 * (pages - copied) > copied - before
     }
 }

@@ -6,9 +6,9 @@
 final class Checkpointer: Sendable {
     enum News: Sendable {
         /// A read, write or sync: what was copied is not to be believed.
-        case failed(StoreError)
-        /// A long WAL is copied that readers had kept: ``finish(on:)`` makes it short.
-        case released
+        case failed(DatabaseError)
+        /// Little is left to be copied: ``finish(on:)`` does that.
+        case nearlyCopied
     }
 
     private struct State {
@@ -43,13 +43,15 @@ final class Checkpointer: Sendable {
     private let state = Monitor(State())
     private let thread: Lock<WorkerThread?>
 
-    /// - Parameter tell: Runs on any thread.
-    init(database path: String, tell: @escaping @Sendable (News) -> Void) {
+    /// - Parameters:
+    ///   - name: The thread's.
+    ///   - tell: Runs on any thread.
+    init(database path: String, name: String = "log-checkpoint", tell: @escaping @Sendable (News) -> Void) {
         self.path = path
         self.tell = tell
         thread = Lock(nil)
         thread.withLock {
-            $0 = WorkerThread(name: "log-checkpoint") { [self] in run() }
+            $0 = WorkerThread(name: name) { [self] in run() }
         }
     }
 
@@ -62,35 +64,59 @@ final class Checkpointer: Sendable {
             if step == .beside { state.isWanted = true }
             return step == .beside ? .workers : []
         }
-        return step == .between
+        return step == .between || step == .giveWay
     }
 
-    /// Copies what is left, on the writer's connection, and empties a long WAL. Waits for the thread where that is copying still.
-    /// Whether the WAL is empty.
+    /// How long is waited for readers of a long WAL to be done, milliseconds.
+    private static let patience: Int32 = 10
+
+    /// Lets the thread go first that is copying, for a while, and copies what is left if that is little, on the writer's connection.
+    /// Whether a long WAL is copied that no one reads: the next commit begins it anew.
     func finish(on connection: Connection) -> Bool {
-        _ = state.wait(as: .readers) { $0.plan.isCopying ? nil : true }
+        let patience = state.withLock { $0.plan.patience }
+        _ = state.wait(as: .readers, milliseconds: patience) { $0.plan.isCopying ? nil : true }
+        guard state.withLock({ !$0.plan.isCopying && $0.plan.isNearlyCopied }) else { return false }
         let result = copy(connection)
         let marks = connection.readMarks()
         let isDue = state.withLock { state in
             state.ended(result, marks: marks)
             return state.plan.isCopied && state.plan.length >= WALStanding.long
         }
-        guard isDue, let left = try? connection.checkpoint(truncate: true, patience: 20), left.wal == 0 else {
-            return false
+        return isDue && connection.awaitReaders(patience: Self.patience)
+    }
+
+    /// Copies all that is left, on the writer's connection, and empties the WAL, however short: an erasure leaves nothing in it. False while
+    /// the thread is copying, or where a reader does not let go.
+    func empty(on connection: Connection) -> Bool {
+        _ = state.wait(as: .readers, milliseconds: Int(Self.patience)) { $0.plan.isCopying ? nil : true }
+        guard state.withLock({ !$0.plan.isCopying }) else { return false }
+        let result = copy(connection)
+        let marks = connection.readMarks()
+        let isCopied = state.withLock { state in
+            state.ended(result, marks: marks)
+            return state.plan.isCopied
         }
-        state.withLock { $0.plan.truncated() }
+        guard isCopied, let left = try? connection.checkpoint(truncate: true, patience: Self.patience), left.wal == 0
+        else { return false }
+        state.withLock { $0.plan.emptied() }
         return true
     }
 
     /// That the disk has no room for what is to be copied.
     var lackOfRoom: StoreError? { state.withLock { $0.lackOfRoom } }
 
+    /// Whether all of a long WAL is copied, which only readers keep from beginning anew.
+    var isOnlyRead: Bool { state.withLock { $0.plan.isCopied && $0.plan.length >= WALStanding.long } }
+    /// Whether readers keep the WAL from being copied.
+    var isHeld: Bool { state.withLock { $0.held != nil } }
+
     /// How long the WAL is, and who keeps it so.
     var standing: WALStanding {
         let (pages, held, marks) = state.withLock { ($0.plan.length, $0.held, $0.marks) }
-        guard let held else { return WALStanding(pages: pages, held: nil) }
+        let file = path.split(separator: "/").last.map { "\($0)-wal" } ?? path
+        guard let held else { return WALStanding(file, pages: pages, held: nil) }
         let milliseconds = Int64((MonotonicClock.now - held.since) / 1_000_000)
-        return WALStanding(pages: pages, held: (milliseconds, WALReaders.oldest(of: path, marks: marks)))
+        return WALStanding(file, pages: pages, held: (milliseconds, WALReaders.oldest(of: path, marks: marks)))
     }
 
     /// Lets go of memory and files until there is something to copy again.
@@ -128,7 +154,7 @@ final class Checkpointer: Sendable {
             // A full disk, or another's lock: the same pages are copied another time.
             guard error.afterCopying == .store else { return nil }
             connection.keepWAL()
-            tell(.failed(StoreError(error)))
+            tell(.failed(error))
             return nil
         }
     }
@@ -155,14 +181,16 @@ final class Checkpointer: Sendable {
                 if connection == nil { connection = try? open() }
                 let result = connection.flatMap { copy($0, isSynced: true) }
                 let marks = connection?.readMarks() ?? []
-                var isReleased = false
+                var step = CheckpointPolicy.Step.none
                 state.wake { state in
                     state.ended(result, marks: marks)
-                    state.isWanted = false
-                    isReleased = state.plan.isCopied && state.plan.length >= WALStanding.long
+                    // Nothing may be committed that would ask.
+                    step = state.plan.next()
+                    if step == .none, state.plan.isCopied, state.plan.length >= WALStanding.long { step = .between }
+                    state.isWanted = step == .beside
                     return .readers
                 }
-                if isReleased { tell(.released) }
+                if step == .between { tell(.nearlyCopied) }
             case .rest:
                 connection = nil
                 state.withLock { $0.mustRest = false }

@@ -7,10 +7,13 @@ final class Committer {
     let checkpointer: Checkpointer
     /// Whether the last commit wrote anything.
     private var hasWritten = false
+    /// How long the WAL of small commits becomes, bytes.
+    private static let room = Connection.walBytes(pages: CheckpointPolicy.due.upperBound + CheckpointPolicy.rest)
     /// Where commits find room; `nil` where they are not synced.
     private var reserve: WALReserve?
-    /// How long the WAL of small commits becomes, bytes.
-    private let room: Int
+    /// Makes a WAL short that had become long.
+    private var trimming: WALTrimming
+    private let tell: @Sendable (Checkpointer.News) -> Void
     /// Begins to sync what a commit has written, while the rest of it is done.
     var handOver: WALFrameBuffer.Written?
     private let connection: Connection
@@ -31,15 +34,20 @@ final class Committer {
         }
         transactions = try LogTransactions(
             on: connection, incarnation: incarnation, signer: signer, isOver: isOver, wall: wall)
-        room = Connection.walBytes(pages: CheckpointPolicy.due.upperBound + CheckpointPolicy.rest)
-        do throws(DatabaseError) { try connection.execute("PRAGMA journal_size_limit = \(room)") } catch {
-            throw StoreError(error)
-        }
-        reserve = durability == .full ? WALReserve(database: connection.path, most: room) : nil
+        trimming = WALTrimming(
+            database: connection.path,
+            most: Connection.walBytes(pages: CheckpointPolicy.most + CheckpointPolicy.rest), usual: Self.room)
+        self.tell = tell
+        reserve = durability == .full ? WALReserve(database: connection.path, most: Self.room) : nil
         checkpointer = Checkpointer(database: connection.path, tell: tell)
         connection.gatherWALWrites { [unowned self] offset, count in handOver?(offset, count) }
         connection.countWALPages { [unowned self] pages in
             hasWritten = true
+            if pages < walPages {
+                trimming.begin()
+                retry = nil
+            }
+            walPages = pages
             isCheckpointDue = checkpointer.committed(pages: pages)
             isWALFull = pages >= WALStanding.most
         }
@@ -55,19 +63,59 @@ final class Committer {
         let (own, notice) = transactions.takeCommitted(isFollowed: isFollowed)
         return GroupCommit(
             jobs: jobs, answers: answers, events: jobs.saturatedSum(of: \.events), hasWritten: hasWritten, own: own,
-            end: transactions.end, notice: notice)
+            end: transactions.end, hasErasures: transactions.takeErasures(), notice: notice)
     }
 
-    /// Copies back what is left of the WAL.
+    /// Copies back what is left of the WAL, if that is little. A long one begins anew.
     func checkpoint() {
         isCheckpointDue = false
         isWALFull = false
-        guard checkpointer.finish(on: connection), reserve != nil else { return }
-        reserve = WALReserve(database: connection.path, most: room)
+        retry = nil
+        guard checkpointer.finish(on: connection) else {
+            if checkpointer.isOnlyRead { retry = MonotonicClock.now + Self.pause }
+            return
+        }
+        do throws(DatabaseError) {
+            try connection.rewriteVersion()
+        } catch {
+            if error.afterCommit == .store { tell(.failed(error)) }
+        }
+        hasWritten = false
+    }
+
+    /// When ``shorten()`` is to run, of the monotonic clock; `nil` if it need not.
+    var shortenDue: UInt64? { retry ?? trimming.due }
+
+    /// Looks whether a long WAL can begin anew by now, or cuts off a piece of what it had become longer than usual.
+    func shorten() {
+        if retry != nil { return checkpoint() }
+        trimming.cut(used: Connection.walBytes(pages: walPages))
+    }
+
+    /// Leaves nothing of what was erased: empties the WAL, and overwrites what no row has of these pages of the database. False where
+    /// a reader does not let the WAL be emptied.
+    func scrub(_ pages: [Int64]) throws(StoreError) -> Bool {
+        isCheckpointDue = false
+        isWALFull = false
+        guard checkpointer.empty(on: connection) else { return false }
+        (walPages, retry) = (0, nil)
+        trimming.begin()
+        if reserve != nil { reserve = WALReserve(database: connection.path, most: Self.room) }
+        guard !pages.isEmpty else { return true }
+        // What the cache has of them would come back with the next change of such a page.
+        connection.releaseMemory()
+        do throws(DatabaseError) { try SlackPages(connection).clear(pages) } catch { throw StoreError(error) }
+        return true
     }
 
     /// Whether the WAL has become so long that nothing should be added to it.
     private(set) var isWALFull = false
+    /// Pages in the WAL after the last commit.
+    private var walPages = 0
+    /// When to look again whether readers of a long WAL have gone, of the monotonic clock.
+    private var retry: UInt64?
+    /// How long they are left alone, nanoseconds.
+    private static let pause: UInt64 = 100_000_000
 
     /// Ends what goes on beside the commits, and copies the whole WAL into the database. False where a reader does not let it.
     /// Throws where the disk does not: the WAL then stays, for it is all that is certain.

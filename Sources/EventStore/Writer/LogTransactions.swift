@@ -40,6 +40,7 @@ package final class LogTransactions {
         try FormatUpgrade.run(on: connection)
         do throws(DatabaseError) {
             try LogUpgrade.run(on: connection)
+            try ErasureIndex.make(on: connection)
             appender = try Appender(connection: connection, wall: wall, random: random)
             arrivals = try Arrivals(connection)
         } catch {
@@ -94,6 +95,12 @@ package final class LogTransactions {
         return (own, CommitNotice(top: top, origins: advanced, events: events, isHealed: isHealed))
     }
 
+    /// Whether an erasure event has come since this was asked last.
+    func takeErasures() -> Bool {
+        defer { appender.hasNewErasures = false }
+        return appender.hasNewErasures
+    }
+
     /// The next own event depends on nothing: a defect that the simulator plants.
     func forgetDependencies() { appender.dependOnEverything(but: Set(appender.state.origins.indices)) }
 
@@ -108,6 +115,7 @@ package final class LogTransactions {
             if appender.state.position > before {
                 try arrivals.note(before + 1, at: appender.wall(), on: connection)
             }
+            try appender.indexErasures()
             try appender.seal(with: signer.key.sealer)
             for head in signer.takeUnstored(all: withHeads) { try appender.storeHead(head) }
             try connection.statement("COMMIT").run()
@@ -145,6 +153,9 @@ package final class LogTransactions {
         case .heal(let payloads, let completion):
             let healed = try appender.heal(payloads)
             return { completion(.success(healed)) }
+        case .erase(let slice, let completion):
+            let progress = try appender.erase(slice)
+            return { completion(.success(progress)) }
         }
     }
 

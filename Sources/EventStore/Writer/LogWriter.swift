@@ -9,7 +9,7 @@
 /// anybody's answer, signing heads and copying the WAL back, is left to the threads. Completions and observers run on the
 /// thread that syncs: they must be short.
 final class LogWriter: Sendable {
-    private let queue: Monitor<WriteQueue>
+    let queue: Monitor<WriteQueue>
     private struct Observer {
         let token: Int
         let body: @Sendable (CommitNotice) -> Void
@@ -35,6 +35,8 @@ final class LogWriter: Sendable {
     private let syncs: Lock<DurationHistogram>
     /// Told once that the disk has failed.
     private let onFailure = Lock<(@Sendable (StoreError) -> Void)?>(nil)
+    /// Told, on any thread, when an erasure event is durable. Must be short.
+    let onErasure = Lock<(@Sendable () -> Void)?>(nil)
 
     /// Told whether it may stay awake for it: whether others have nothing better to do with the processor.
     typealias WaitForDisk = @Sendable (_ awake: Bool) throws(StoreError) -> Void
@@ -163,7 +165,7 @@ final class LogWriter: Sendable {
     /// From now on `body` runs, once, on any thread, when the disk fails; at once if it has.
     func observeFailure(_ body: @escaping @Sendable (StoreError) -> Void) {
         onFailure.withLock { $0 = body }
-        if let failure { tell(failure) }
+        if let failure { onFailure.withLock { $0.take() }?(failure) }
     }
 
     /// From now on appends and received events are refused as busy, with `reason`; `nil` ends that.
@@ -262,7 +264,7 @@ final class LogWriter: Sendable {
     }
 
     /// Puts the committer back after work that needs no sync.
-    private func putBack(_ committer: Committer) {
+    func putBack(_ committer: Committer) {
         let isWALFull = committer.isWALFull
         queue.wakeOne { queue in
             queue.committer = committer
@@ -302,6 +304,7 @@ final class LogWriter: Sendable {
         for commit in commits {
             if let own = commit.own { signer.committed(own) }
             for answer in commit.answers { answer() }
+            if commit.hasErasures { onErasure.withLock { $0 }?() }
             guard let notice = commit.notice else { continue }
             for observer in observers { observer.body(notice) }
         }
@@ -368,6 +371,10 @@ final class LogWriter: Sendable {
             case .checkpoint(let committer):
                 committer.checkpoint()
                 putBack(committer)
+            case .shorten(let committer):
+                committer.shorten()
+                putBack(committer)
+            case .scrub(let scrub, let committer): self.scrub(scrub, committer)
             case .reserve(let committer):
                 let piece = committer.extendReserve()
                 putBack(committer)
@@ -411,33 +418,30 @@ final class LogWriter: Sendable {
     /// page cache says can no longer be trusted.
     ///
     /// - Parameter isOfDisk: Whether the store is to remember it until it is opened again.
-    private func fail(_ error: StoreError, isOfDisk: Bool = true) {
-        var waiting: [Job] = []
+    func fail(_ error: StoreError, isOfDisk: Bool = true) {
+        var (waiting, scrubs): ([Job], [Scrub]) = ([], [])
         var isNew = false
         queue.wakeAll { queue in
             isNew = queue.failure == nil
             if isNew { queue.failure = error }
             waiting = queue.flight.abandon().flatMap(\.jobs) + queue.jobs
+            scrubs = queue.scrubs
             queue.jobs = []
+            queue.scrubs = []
             queue.events = 0
         }
         for job in waiting { job.fail(error) }
+        for scrub in scrubs { scrub.completion(.failure(error)) }
         guard isNew else { return }
-        tell(error)
+        onFailure.withLock { $0.take() }?(error)
         guard isOfDisk else { return }
         DiskFailure(reason: error.description, at: WallClock.now).keep(files)
     }
 
     private func hear(_ news: Checkpointer.News) {
         switch news {
-        case .failed(let error): fail(error)
-        case .released:
-            queue.wakeAll { $0.isTruncationDue = true }
+        case .failed(let error): fail(StoreError(error))
+        case .nearlyCopied: queue.wakeAll { $0.isNearlyCopied = true }
         }
-    }
-
-    private func tell(_ failure: StoreError) {
-        let body = onFailure.withLock { $0.take() }
-        body?(failure)
     }
 }

@@ -1,14 +1,20 @@
-/// How long the WAL of a log is, and who keeps it from beginning anew.
+/// How long a WAL is, and who keeps it from beginning anew.
 package struct WALStanding: Sendable {
     /// Pages at which it is unusually long: twice what commits without readers come to.
     static let long = 2 * CheckpointPolicy.most
     /// Pages from which on nothing is stored until it has become shorter: 1 GiB.
     static let most = (1 << 30) / (24 + 4_096)
 
+    /// The name of its file.
+    package let file: String
     /// Pages since it began anew.
     let pages: Int
     /// For how long, milliseconds, a reader reads what stands only there, and who, as far as that can be found out.
     package let held: (milliseconds: Int64, reader: String?)?
+
+    init(_ file: String, pages: Int, held: (milliseconds: Int64, reader: String?)?) {
+        (self.file, self.pages, self.held) = (file, pages, held)
+    }
 
     package var bytes: Int { Connection.walBytes(pages: pages) }
     /// Whether nothing is stored for that.
@@ -18,11 +24,12 @@ package struct WALStanding: Sendable {
 
     /// One sentence for people.
     package var text: String {
-        let size = "log.db-wal has \(bytes >> 20) MiB"
+        let size = "\(file) has \(bytes >> 20) MiB"
         guard let held else { return size }
         let reason =
             held.reader.map { "a reader, \($0), keeps an old state of it" }
             ?? "no reader is to be found, the disk may be full"
-        return "\(size) and could not be copied into log.db for \(held.milliseconds / 1_000) s: \(reason)"
+        return
+            "\(size) and could not be copied into \(file.dropLast(4)) for \(held.milliseconds / 1_000) s: \(reason)"
     }
 }

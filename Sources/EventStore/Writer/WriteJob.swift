@@ -4,6 +4,12 @@ extension LogWriter {
     typealias Completion = @Sendable (Result<Void, StoreError>) -> Void
     typealias OriginCompletion = @Sendable (Result<OriginID, StoreError>) -> Void
 
+    /// Pages of which nothing is to be left but their rows, and where it is told whether that is so.
+    struct Scrub: Sendable {
+        let pages: [Int64]
+        let completion: @Sendable (Result<Bool, StoreError>) -> Void
+    }
+
     /// What the writer is asked to do, and where the answer goes.
     enum Job: Sendable {
         case append(AppendRequest, AppendCompletion)
@@ -17,12 +23,14 @@ extension LogWriter {
         case remember([String: String], Completion)
         /// Gives events back payloads that they have lost.
         case heal([CarriedPayload], @Sendable (Result<[Dot], StoreError>) -> Void)
+        /// Takes payloads away that this node's erasures cover; how far that is.
+        case erase(ErasureSlice, @Sendable (Result<ErasureIndex.Progress, StoreError>) -> Void)
 
         var events: Int {
             switch self {
             case .append(let request, _): request.drafts.count
             case .ingest(let batch, _): batch.events.count
-            case .snapshot, .flush, .startOrigin, .remember, .heal: 0
+            case .snapshot, .flush, .startOrigin, .remember, .heal, .erase: 0
             }
         }
 
@@ -39,6 +47,7 @@ extension LogWriter {
             case .startOrigin(_, _, _, _, let completion): completion(.failure(error))
             case .snapshot(let completion): completion(.failure(error))
             case .heal(_, let completion): completion(.failure(error))
+            case .erase(_, let completion): completion(.failure(error))
             }
         }
     }

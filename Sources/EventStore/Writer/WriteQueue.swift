@@ -6,6 +6,8 @@ struct WriteQueue {
         case sync([GroupCommit])
         case commit([LogWriter.Job], Committer)
         case checkpoint(Committer)
+        case shorten(Committer)
+        case scrub(LogWriter.Scrub, Committer)
         case reserve(Committer)
         case settle(Committer)
         case rest(Committer)
@@ -54,8 +56,10 @@ struct WriteQueue {
     var walObstacle: String?
     /// The last commit that found the disk full, or the log locked by another program; `nil` if one was written since.
     var refused: (error: StoreError, at: UInt64)?
-    /// Whether the WAL can be made short.
-    var isTruncationDue = false
+    /// Whether little is left of the WAL to be copied.
+    var isNearlyCopied = false
+    /// What is to be overwritten, one after the other.
+    var scrubs: [LogWriter.Scrub] = []
 
     /// What keeps the log from storing anything until that is repaired.
     var obstacle: StoreError? { failure ?? walObstacle.map { StoreError.busy($0) } ?? refusedLately }
@@ -96,7 +100,8 @@ struct WriteQueue {
     var isWorkDue: Bool {
         if isHeadDue || flight.isSyncDue || isCommitDue { return true }
         guard let committer else { return false }
-        return committer.isCheckpointDue || isTruncationDue || committer.isReserveDue || isClosing
+        if let due = committer.shortenDue, due <= MonotonicClock.now { return true }
+        return committer.isCheckpointDue || isNearlyCopied || !scrubs.isEmpty || committer.isReserveDue || isClosing
     }
 
     /// A commit was written. Gives what is to be synced, which is nothing while another thread does; fails where the disk has failed
@@ -130,11 +135,16 @@ struct WriteQueue {
         guard let committer else { return .forever }
         let now = MonotonicClock.now
         let duty: Duty
-        if committer.isCheckpointDue || isTruncationDue {
-            isTruncationDue = false
+        let shortenDue = committer.shortenDue
+        if committer.isCheckpointDue || isNearlyCopied {
+            isNearlyCopied = false
             duty = .checkpoint(committer)
+        } else if let shortenDue, shortenDue <= now {
+            duty = .shorten(committer)
         } else if isCommitDue {
             duty = .commit(takeGroup(), committer)
+        } else if !scrubs.isEmpty, flight.isEmpty {
+            duty = .scrub(scrubs.removeFirst(), committer)
         } else if committer.isReserveDue, !isClosing {
             duty = .reserve(committer)
         } else if !jobs.isEmpty || !flight.isEmpty {
@@ -142,6 +152,8 @@ struct WriteQueue {
         } else if isClosing {
             isClosed = true
             duty = .close(committer)
+        } else if let shortenDue {
+            return .until(shortenDue)
         } else {
             guard let (pause, later) = nextWhenIdle(committer) else { return .forever }
             guard now >= lastCommit + pause else { return .until(lastCommit + pause) }
@@ -194,6 +206,8 @@ struct GroupCommit: Sendable {
     let own: OriginState?
     /// Where the log ends with it.
     var end: LogEnd?
+    /// Whether an erasure event is among its events.
+    var hasErasures = false
     var notice: CommitNotice?
 }
 

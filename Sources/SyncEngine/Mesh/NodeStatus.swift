@@ -47,7 +47,7 @@ public struct PeerStatus: Sendable {
     package let bytesReceived: UInt64
     /// A snapshot under way, one way or the other.
     package let snapshot: SnapshotStatus?
-    /// Milliseconds since anything was heard; `nil` without a connection.
+    /// Milliseconds since anything was heard, on this connection or the one before; `nil` where there was none since the start.
     package let silentFor: UInt64?
     /// Origins of which the peer has another history: they are not exchanged.
     package let held: [OriginID]

@@ -13,6 +13,8 @@ extension SyncNode {
         private(set) var mesh: Mesh
         /// Links with a session.
         var sessions: [LinkID: PeerLink] = [:]
+        /// When something was heard of a peer whose link has ended, monotonic milliseconds.
+        var lastHeard: [NodeID: UInt64] = [:]
         /// Links that have none yet, or never will.
         var connections: [LinkID: Connection] = [:]
         /// Calls to peers, until they are answered.
@@ -33,8 +35,8 @@ extension SyncNode {
         private var listener: Listener?
         /// What nodes tell all others.
         private(set) var shared = SharedTable()
-        /// Hears of what a peer has told, unchecked.
-        private var onShared: (@Sendable (SharedState) -> Void)?
+        /// Hear of what a peer has told, unchecked: of some key, or of all others.
+        private var onShared: [UUIDBits?: @Sendable (SharedState) -> Void] = [:]
         private static let pingTimeout = Duration.seconds(5)
 
         init(
@@ -130,10 +132,12 @@ extension SyncNode {
 
         // MARK: Shared state
 
-        func observeShared(_ body: (@Sendable (SharedState) -> Void)?) { onShared = body }
+        func observeShared(about key: UUIDBits?, _ body: (@Sendable (SharedState) -> Void)?) { onShared[key] = body }
 
         /// A peer has told something.
-        func heard(_ value: SharedState) { if shared.isNew(value) { onShared?(value) } }
+        func heard(_ value: SharedState) {
+            if shared.isNew(value) { (onShared[value.key] ?? onShared[nil])?(value) }
+        }
 
         /// Tells all peers, now and when they connect.
         func share(_ values: [SharedState]) {

@@ -112,9 +112,11 @@ public final class SyncNode: Sendable {
     /// checked.
     package func share(_ values: [SharedState]) { core.post { $0.share(values) } }
 
-    /// Calls `body` on the loop's thread with what a peer tells. Nothing of it is checked: not its signature, nor whether that node
-    /// may say so.
-    package func observeShared(_ body: (@Sendable (SharedState) -> Void)?) { core.post { $0.observeShared(body) } }
+    /// Calls `body` on the loop's thread with what a peer tells about `key`; `nil`: about anything that no other observer has named.
+    /// Nothing of it is checked: not its signature, nor whether that node may say so.
+    package func observeShared(about key: UUIDBits? = nil, _ body: (@Sendable (SharedState) -> Void)?) {
+        core.post { $0.observeShared(about: key, body) }
+    }
 
     /// How it stands with the peers.
     package func status() -> NodeStatus {

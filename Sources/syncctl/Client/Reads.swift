@@ -16,7 +16,7 @@ final class Reads {
     private let session: Session
     /// `nil`: of a node that was named.
     private let location: StoreLocation?
-    private let pages: DaemonPages?
+    let pages: DaemonPages?
     private var opened: ViewReader?
 
     init(_ session: Session) throws(CommandFailure) {
@@ -43,7 +43,7 @@ final class Reads {
         return try stored { try LogReader(files) }
     }
 
-    private func views() throws(CommandFailure) -> ViewReader {
+    func views() throws(CommandFailure) -> ViewReader {
         if let opened { return opened }
         let views = try FreshViews.open(session, files())
         opened = views
@@ -73,31 +73,6 @@ final class Reads {
         if let failure { throw failure }
     }
 
-    /// Calls `body` with the lines of what `query` finds, the newest first, at most `limit`. Returns whether that was all.
-    ///
-    /// - Parameter words: As they were written.
-    func search(
-        _ query: SearchQuery, _ words: String, limit: Int, _ body: (JSONObject) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) -> Bool {
-        // One more tells whether there are more.
-        let wanted = limit == .max ? limit : limit + 1
-        var count = 0
-        func take(_ line: JSONObject) throws(CommandFailure) {
-            count += 1
-            if count <= limit { try body(line) }
-        }
-        if let pages, try pages.lines(.search, query.parameters(words), limit: wanted, take) { return count <= limit }
-        let views = try views()
-        let lines = try stored { try EventLines(views.log) }
-        var bound: DisplayKey?
-        repeat {
-            let page = try stored { try views.search(query, limit: min(wanted - count, 500), before: bound) }
-            for hit in page.hits { try take(try stored { try lines.line(hit) }.object) }
-            bound = page.next
-        } while bound != nil && count < wanted
-        return count <= limit
-    }
-
     /// The event of this id; of several the same one counts on every node. `nil` if there is none.
     func event(_ id: EventID) throws(CommandFailure) -> StoredEvent? {
         if let pages {
@@ -124,6 +99,23 @@ final class Reads {
     func profile(of user: String, at moment: PointInTime = PointInTime()) throws(CommandFailure) -> [JSONObject] {
         try all(.profile(user: user), moment.parameters) { views throws(StoreError) in
             try views.profile(user: user, at: moment).map { JSONLine($0) }
+        }
+    }
+
+    /// Calls `body` with the lines of users whose names begin so, by name, at most `limit`.
+    func users(
+        _ match: String, limit: Int, _ body: (JSONObject) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
+        if let pages, try pages.lines(.users, [("match", match)], limit: limit, body) { return }
+        let views = try views()
+        var left = limit
+        var last: UserName?
+        while left > 0 {
+            let page = try stored { try views.users(match, limit: min(left, 500), after: last?.place) }
+            guard !page.isEmpty else { break }
+            for user in page { try body(JSONLine(user).object) }
+            left -= page.count
+            last = page.last
         }
     }
 
@@ -181,7 +173,7 @@ final class Reads {
 }
 
 extension JSONLine {
-    fileprivate var object: JSONObject { JSONObject(validated: Array(utf8)) }
+    var object: JSONObject { JSONObject(validated: Array(utf8)) }
 }
 
 extension JSONObject {
@@ -223,19 +215,6 @@ extension TimelineQuery {
         var moment = PointInTime()
         (moment.asOf, moment.knownAt, moment.knownTime) = (asOf, knownAt, knownTime)
         return all + moment.parameters
-    }
-}
-
-extension SearchQuery {
-    fileprivate func parameters(_ words: String) -> [(name: String, value: String)] {
-        var all = [("q", words)]
-        if let since { all.append(("since", Timestamp.text(since))) }
-        if let until { all.append(("until", Timestamp.text(until))) }
-        all += types.map { ("type", $0) }
-        all += authors.map { ("author", $0) }
-        all += conversations.map { ("conversation", $0) }
-        all += users.map { ("user", $0) }
-        return all + languages.map { ("language", $0) }
     }
 }
 

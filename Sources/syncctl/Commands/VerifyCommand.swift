@@ -6,10 +6,14 @@ enum VerifyCommand {
     static let entry = Subcommand(
         Command(
             "verify", "Proves that nothing in the store was changed", group: "Trust",
-            options: [ViewsVerification.option, ActorsVerification.option],
+            options: [
+                .value("since", "RECEIPT", "Also that the log goes on from this receipt.", repeatable: true),
+                ViewsVerification.option, ActorsVerification.option,
+            ],
             examples: [
                 .init("syncctl verify", "hashes every event again and checks every signature"),
                 .init("syncctl verify --store /media/copy --json", "a copy, for a program"),
+                .init("syncctl verify --since june.receipt", "nothing that the receipt tells of is gone or another"),
                 .init("syncctl verify --views", "also everything that queries answer from"),
                 .init("syncctl verify --actors", "also whether the tokens that events name were granted"),
             ],
@@ -32,11 +36,14 @@ enum VerifyCommand {
         let files = try StoreLocation.find(for: session).files
         let views = session.arguments.flag("views") ? try ViewsVerification.run(files, session) : nil
         let actors = session.arguments.flag("actors") ? try ActorsVerification.run(files, session) : nil
+        let known = try KnownElsewhere(files, session)
         let start = MonotonicClock.now
         var progress = Progress("verify", unit: "events", style: session.style())
         let report: VerifyReport
         do throws(StoreError) {
-            report = try Verifier(files).run { done, total in progress.update(done: done, total: total) }
+            report = try Verifier(files, known: known.heads).run { done, total in
+                progress.update(done: done, total: total)
+            }
         } catch {
             throw failure(error)
         }
@@ -44,9 +51,9 @@ enum VerifyCommand {
         let milliseconds = Int64((MonotonicClock.now - start) / 1_000_000)
         let verdict = Verdict(report: report, views: views, actors: actors)
         if session.isJSON {
-            try json(verdict, milliseconds, session)
+            try json(verdict, known, milliseconds, session)
         } else {
-            for line in text(verdict, milliseconds) { try session.output.line(Sanitizer.line(line)) }
+            for line in text(verdict, known, milliseconds) { try session.output.line(Sanitizer.line(line)) }
         }
         return switch verdict.answer {
         case .proven: .success
@@ -55,7 +62,7 @@ enum VerifyCommand {
         }
     }
 
-    private static func text(_ verdict: Verdict, _ milliseconds: Int64) -> [String] {
+    private static func text(_ verdict: Verdict, _ known: KnownElsewhere, _ milliseconds: Int64) -> [String] {
         let report = verdict.report
         var lines = ["Checked \(report.events) events (log fixed at position \(report.top))"]
         for check in VerifyCheck.allCases {
@@ -78,6 +85,7 @@ enum VerifyCommand {
         }
         lines += report.notes.map { "  not covered  \($0)" }
         lines += report.remarks.map { "  note         \($0)" }
+        lines += known.texts(report)
         lines.append(
             "  not covered  a newest part cut off with all that knows of it: compare the roots with a peer's")
         for origin in report.origins {
@@ -92,7 +100,7 @@ enum VerifyCommand {
     }
 
     private static func json(
-        _ verdict: Verdict, _ milliseconds: Int64, _ session: Session
+        _ verdict: Verdict, _ known: KnownElsewhere, _ milliseconds: Int64, _ session: Session
     ) throws(CommandFailure) {
         let report = verdict.report
         for finding in report.findings {
@@ -135,6 +143,7 @@ enum VerifyCommand {
             line.add("seal", report.seal.rawValue)
             line.add("notes", report.notes)
             line.add("remarks", report.remarks)
+            line.add("since", known.receipts.map(\.path))
             line.addObject("findings") { object in
                 for check in VerifyCheck.allCases { object.add(check.rawValue, report.count(of: check)) }
             }

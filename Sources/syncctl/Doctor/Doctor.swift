@@ -27,6 +27,7 @@ struct Doctor {
         checkModes()
         checkOwnHead()
         try checkWitness()
+        try checkErasures()
         var status: JSONObject?
         do throws(CommandFailure) {
             if let daemon = try DaemonClient.running(files) {
@@ -105,6 +106,19 @@ struct Doctor {
                 action:
                     "look at the kernel's log and the disk; the next start of syncd writes anew what it has: operating/trouble.md, "
                     + "'A failed disk'"))
+    }
+
+    private mutating func checkErasures() throws(CommandFailure) {
+        checks += 1
+        for report in try stored({ try LogReader(files).erasureReports() }) {
+            guard case .underWay(let position, let last) = report.standing else { continue }
+            let id = report.stored.event.header.id.description
+            note(
+                Finding(
+                    "ERASING", .information, subject: id,
+                    "an erasure goes on: \(position) of \(last) events are looked through",
+                    action: "nothing while syncd runs; 'syncctl erase status' tells how far it is"))
+        }
     }
 
     private mutating func checkOwnHead() {

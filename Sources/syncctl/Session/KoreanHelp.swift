@@ -9,6 +9,10 @@ enum KoreanHelp {
         "Bots": "봇", "Access": "접근 권한",
         "Tokens that were given, and what they may do": "발급한 토큰과 그 권한을 봅니다",
         "Gives a token": "토큰을 발급합니다",
+        "Erases for good what is in a user's history": "한 사용자 이력의 내용을 영구히 삭제합니다",
+        "Erases for good what was said in a conversation": "대화 하나의 내용을 영구히 삭제합니다",
+        "Erases for good what single events say": "지정한 이벤트의 내용을 영구히 삭제합니다",
+        "Erasures, and which nodes have confirmed them": "삭제 기록과 확인한 노드를 봅니다",
         "Takes a token back, for good": "토큰을 영구히 폐기합니다",
         "Who the node takes you for, and what you may do": "노드가 나를 누구로 보는지, 무엇을 할 수 있는지 봅니다",
         "Who has read what, as far as reads are recorded": "누가 무엇을 읽었는지, 기록된 열람 내역을 봅니다",
@@ -24,6 +28,9 @@ enum KoreanHelp {
         "Loads native NDJSON, or what other services export": "NDJSON이나 다른 서비스에서 내보낸 파일을 가져옵니다",
         "Prints the log as native NDJSON": "로그를 NDJSON으로 출력합니다",
         "Proves that nothing in the store was changed": "저장소의 내용이 바뀌지 않았음을 증명합니다",
+        "What a node holds, signed, and who else holds it": "노드가 보유한 내용과 그것을 함께 보유한 노드를 서명과 함께 봅니다",
+        "Checks a proven answer or a receipt, with no store and no network":
+            "증명이 붙은 결과나 영수증을 저장소와 네트워크 없이 검사합니다",
         "Origins, roots and a digest of every view, to compare nodes": "노드끼리 비교할 수 있도록 오리진, 루트, 뷰별 다이제스트를 출력합니다",
         "What a node holds and how it does, in numbers": "노드가 가진 것과 상태를 숫자로 봅니다",
         "What a node does now, renewed each second": "노드가 지금 하는 일을 1초마다 새로 보여 줍니다",
@@ -56,6 +63,15 @@ enum KoreanHelp {
     ]
 
     private static let options = [
+        "With what proves the events, for 'syncctl check-proof'.":
+            "이벤트를 증명하는 자료와 함께 출력합니다. 'syncctl check-proof'로 검사합니다.",
+        "Who asked for it: it is part of the record.": "요청한 사람. 기록에 남습니다.",
+        "Only shows what would go.": "무엇이 삭제될지 보여 주기만 합니다.",
+        "Writes what was decided there, for --confirm; nothing is erased.": "결정한 내용을 --confirm용 파일에 씁니다. 삭제하지는 않습니다.",
+        "Erases what the plan in this file says, if that is still what would go.":
+            "이 파일의 계획대로 삭제합니다. 계획과 달라졌으면 거절합니다.",
+        "What the user has written in the histories of others.": "이 사용자가 다른 사용자의 이력에 쓴 것.",
+        "What others have written in reply.": "다른 사용자가 쓴 답글.",
         "So long between two looks (default: 1).": "몇 초마다 볼지 정합니다(기본값: 1).",
         "End after so many looks.": "이 횟수만큼 보고 끝냅니다.",
         "The store's folder (default: SYNCCTL_STORE, ./syncd-dev, /var/lib/syncd).":
@@ -72,7 +88,7 @@ enum KoreanHelp {
         "The token to show it (default: SYNCCTL_TOKEN_FILE).": "노드에 제시할 토큰 파일. 기본값: SYNCCTL_TOKEN_FILE.",
         "Certificates that are believed, as PEM (default: SYNCCTL_CA_FILE).":
             "신뢰할 인증서 파일(PEM). 기본값: SYNCCTL_CA_FILE.",
-        "Why an auditor reads: it is recorded.": "감사자가 열람하는 이유. 기록됩니다.",
+        "Why an auditor reads, or what is erased goes: it is recorded.": "감사자가 열람하거나 내용을 삭제하는 이유. 기록됩니다.",
         "English or Korean.": "영어 또는 한국어.",
         "Colour.": "색.", "Show this help.": "이 도움말을 표시합니다.",
         "From then on; seq:N is the time of the event at position N.": "이 시각부터. seq:N은 위치 N에 있는 이벤트의 시각입니다.",
@@ -95,6 +111,14 @@ enum KoreanHelp {
         "Words that a text has; a phrase in quotation marks; -word for one that it has not.":
             "글에 있어야 할 낱말. 큰따옴표로 묶으면 구절, -낱말은 없어야 할 낱말입니다.",
         "Only replies of bots.": "봇의 답변만.",
+        "Users who have a name, by name": "이름이 있는 사용자, 이름순",
+        "Only whose names begin so, whatever the case.": "이름이 이렇게 시작하는 사용자만. 대소문자는 가리지 않습니다.",
+        "those whose names begin with 김": "이름이 김으로 시작하는 사용자",
+        "The name is the field \"name\" of the profile. Exit code 1 when nothing matched.":
+            "이름은 프로필의 \"name\" 항목입니다. 찾은 것이 없으면 종료 코드는 1입니다.",
+        "What the words fill most comes first, not the newest.": "최신순 대신 낱말이 글에서 차지하는 몫이 큰 것부터.",
+        "Only how many texts the index has, with those since changed or taken back.":
+            "색인에 있는 글의 수만. 그 뒤 수정하거나 거둔 글도 셉니다.",
         "Only messages that say they are in this language.": "이 언어로 표시된 메시지만.",
         "How many (default: 20).": "개수(기본값: 20).",
         "The N messages before and behind each, too.": "앞뒤 메시지를 N개씩 함께 보여 줍니다.",
@@ -133,6 +157,7 @@ enum KoreanHelp {
     ]
 
     private static let arguments = [
+        "Whose.": "누구의 것인지.", "Ids of events.": "이벤트 ID.", "Id of one erasure.": "삭제 이벤트의 ID.",
         "Whose history.": "누구의 이벤트인지.", "Which one.": "어느 대화인지.", "Whose profile.": "누구의 프로필인지.",
         "Which survey; without one all are listed.": "설문 이름. 생략하면 모든 설문을 나열합니다.",
         "An event id, a position (10412 or seq:10412), or <origin>/<sequence>.":
@@ -142,6 +167,7 @@ enum KoreanHelp {
     private static let examples = [
         "what happened since midnight yesterday": "어제 0시부터 일어난 일",
         "the user's last 20 messages": "이 사용자의 마지막 메시지 20개",
+        "all of it, for 'syncctl check-proof'": "'syncctl check-proof'로 검사할 전체 이벤트",
         "the texts, for a program": "프로그램에 넘길 메시지 내용",
         "from its beginning": "처음부터",
         "the last 50 events, in UTC": "마지막 이벤트 50건을 UTC로",
@@ -179,6 +205,13 @@ enum KoreanHelp {
     ]
 
     private static let discussions = [
+        """
+        Payload and salt of the events go from every file of this node, and of every node that hears of it. That they were, who wrote \
+        them, when, in which conversation and of which type stays, so that what was signed can still be proved. Copies outside of the \
+        nodes' folders, as backups and exports, are yours to find.
+        """:
+            "내용과 salt가 이 노드의 모든 파일에서, 그리고 이 소식을 받은 모든 노드에서 사라집니다. 이벤트가 있었다는 것, 작성자, 시각, "
+            + "대화, 종류는 남으므로 서명한 것은 계속 증명됩니다. 백업과 내보낸 파일처럼 노드 폴더 밖의 사본은 직접 찾아 지워야 합니다.",
         "In display order, the same on every node. Exit code 1 when nothing matched.":
             "표시 순서는 모든 노드에서 같습니다. 찾은 것이 없으면 종료 코드는 1입니다.",
         "Exit code 1 when there is no such survey.": "그런 설문이 없으면 종료 코드는 1입니다.",

@@ -61,7 +61,7 @@ extension Wording {
         case .offset: Phrase("OFFSET", "시계 차이")
         case .roundTrip: Phrase("ROUND TRIP", "왕복 시간")
         case .tailAgain: Phrase("{0}; trying again", "{0}. 다시 시도합니다")
-        default: Phrase("", "")
+        default: receipt
         }
     }
 }

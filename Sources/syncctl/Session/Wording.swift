@@ -6,7 +6,7 @@ internal import CommandLineKit
 /// depend on its last sound.
 enum Wording: String, CaseIterable, Sendable {
     // Headings
-    case time, position, conversation, who, type, text, id
+    case time, position, conversation, who, user, type, text, id
     case last, events, messages, startedBy, title
     case field, setBy, state, value, isSet, inConflict, alsoSaid
     case survey, answers, question, answer, count, share
@@ -28,7 +28,7 @@ enum Wording: String, CaseIterable, Sendable {
     // Nothing found
     case noSuchType, didYouMean, noEventOf, noUser, noConversation, noConversations, noProfile, noSurveys, noAnswers,
         noEvent
-    case nothingFound, moreFound
+    case nothingFound, moreFound, moreRanked
     case noEventsMatched, nothingParked, noSubscriptions, noPeers, nothingQuarantined, nothingMoreQuarantined
     case moreQuarantined
     // Remarks
@@ -46,6 +46,14 @@ enum Wording: String, CaseIterable, Sendable {
     case origin, offset, roundTrip
     // Following a node
     case tailAgain
+    // Receipts and proofs
+    case receiptOf, heldSince, notCoveredYet, cosignedBy, noCosignature, receiptOfFiles, receiptWritten, waitedFor
+    case provenEvents, provenWithoutPayload, provenHeads, provenOrigin, notSignedWhole, answerIsPart, answerIsStated
+    case proofNotSigned
+    // Erasure
+    case erasePart, erasePartHistory, erasePartAuthored, erasePartReplies, erasePartNamed, erasePlan, eraseStays,
+        eraseNothing, eraseConfirm, eraseDone, eraseNone
+    case eraseConfirmed, eraseWaiting, eraseUnconfirmed, eraseUnderWay, eraseApplied, eraseViews
 
     /// The text in both languages.
     var phrase: Phrase {
@@ -54,6 +62,7 @@ enum Wording: String, CaseIterable, Sendable {
         case .position: Phrase("POSITION", "위치")
         case .conversation: Phrase("CONVERSATION", "대화")
         case .who: Phrase("WHO", "작성자")
+        case .user: Phrase("USER", "사용자")
         case .type: Phrase("TYPE", "종류")
         case .text: Phrase("TEXT", "내용")
         case .id: Phrase("ID", "ID")
@@ -163,6 +172,8 @@ enum Wording: String, CaseIterable, Sendable {
         case .nothingFound: Phrase("nothing found: {0}", "찾은 것이 없습니다: {0}")
         case .moreFound:
             Phrase("the newest {0}; there are more: --last N or --all", "최근 {0}건입니다. 더 있습니다: --last N 또는 --all")
+        case .moreRanked:
+            Phrase("the best {0}; there are more: --last N", "가장 잘 맞는 {0}건입니다. 더 있습니다: --last N")
         case .noConversations: Phrase("no conversations", "대화가 없습니다")
         case .noProfile: Phrase("no profile of {0}", "프로필이 없습니다: {0}")
         case .noSurveys: Phrase("no surveys", "설문이 없습니다")

@@ -79,6 +79,10 @@ extension Service {
             "syncd_wal_held_seconds",
             "For how long a reader has kept it from being copied into log.db; 0 if none does.",
             [([], Double(wal.held?.milliseconds ?? 0) / 1_000)])
+        text.gauge(
+            "syncd_views_wal_held_seconds",
+            "For how long a reader has kept a long views.db-wal from being copied into views.db; 0 if none does.",
+            [([], Double(views.wal?.held?.milliseconds ?? 0) / 1_000)])
         let (own, received) = began.appended(mine, origin: store.identity.origin, top: top)
         text.counter(
             "syncd_events_appended", "Events stored since the start, by where they came from.",

@@ -40,6 +40,10 @@ struct ReadEndpoint {
         }
         do throws(BadParameter) {
             let request = try PageRequest(route, exchange.request)
+            if request.isCount, !admitted.caller.readsAll {
+                return exchange.refuse(
+                    .role, "count: who does not read all cannot count all", hint: "without count, page by page")
+            }
             guard !admitted.caller.isRecorded || record(admitted, reader, log) else { return }
             answer(admitted, request, pool, reader)
         } catch {
@@ -200,6 +204,7 @@ struct ReadEndpoint {
         case .readers(let user):
             return isOpen(user) || sight.caller.isAny(of: [.admin]) ? try access(of: user) : nil
         case .search: return try search()
+        case .users: return try users()
         }
     }
 
@@ -310,22 +315,42 @@ struct ReadEndpoint {
 
     private mutating func search() throws(StoreError) -> Page? {
         guard let words = request.words else { return nil }
+        var page = Page()
+        if request.isCount {
+            page.add(JSONLine(texts: try views.searchCount(words)))
+            return page
+        }
         var bound: DisplayKey?
         if case .entry(let key) = request.place { bound = key }
         var sight = self.sight
         let views = views
         defer { self.sight = sight }
-        let found =
-            sight.isWhole
-            ? try views.search(words, limit: request.limit, before: bound)
-            : try views.search(words, limit: request.limit, before: bound) { header throws(StoreError) in
-                try sight.sees(header, views)
-            }
-        var page = Page()
+        func sees(_ header: EventHeader) throws(StoreError) -> Bool { try sight.sees(header, views) }
+        let isSeen = sight.isWhole ? nil : sees
+        let found: SearchPage
+        if request.isRanked {
+            let (ranked, isWhole) = try views.ranked(words, limit: request.limit, isSeen: isSeen)
+            (found, page.hasMore) = (ranked, !isWhole)
+        } else {
+            found = try views.search(words, limit: request.limit, before: bound, isSeen: isSeen)
+            page.hasMore = found.next != nil
+        }
         for hit in found.hits { page.add(try lines.line(hit)) }
-        page.hasMore = found.next != nil
         page.next = found.next.map(PagePlace.entry)
         if found.position != end.position { end = try views.log.place(at: found.position) }
+        return page
+    }
+
+    private func users() throws(StoreError) -> Page {
+        var last: UserPlace?
+        if case .names(let names) = request.place { last = UserPlace(folded: names[0], user: names[1]) }
+        var page = Page()
+        for user in try views.users(request.match, limit: request.limit, after: last) {
+            page.add(JSONLine(user))
+            page.next = .names(user.place.names)
+        }
+        page.hasMore = page.count >= request.limit
+        if !page.hasMore { page.next = nil }
         return page
     }
 

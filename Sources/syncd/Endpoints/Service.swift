@@ -70,6 +70,7 @@ struct Service: Sendable {
         switch request.operation {
         case .appendEvents: append(request)
         case .getStatus: try status(exchange)
+        case .getReceipt: try receipt(exchange)
         case .waitForNodes: wait(exchange)
         case .listPeers: try listPeers(exchange)
         case .addPeer: try addPeer(exchange)
@@ -81,6 +82,8 @@ struct Service: Sendable {
         case .createInvitation: try invite(exchange)
         case .joinPeer: join(exchange)
         case .retryQuarantine: retryQuarantine(exchange)
+        case .listErasures: try listErasures(exchange)
+        case .createErasure: try erase(request)
         case .getOpenAPI: exchange.send(OpenAPI.document(version: Software.version))
         case .getMe: tellCaller(request)
         case .listCredentials: listCredentials(exchange)

@@ -9,10 +9,10 @@ extension Service {
         let identity = store.identity
         let status = node.status()
         let lags = try measuredLags()
-        let wal = store.wal
         let problems =
             obstacles + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
-            + (wal.isProblem && !wal.isFull ? ["wal: \(wal.text)"] : [])
+            // A full one of the log is an obstacle.
+            + (store.wal.isFull ? longWALs.dropFirst() : longWALs[...]).map { "wal: \($0.text)" }
         let notices = try notices(status)
         let isDegraded =
             !problems.isEmpty || status.peers.contains { $0.phase != .connected && $0.phase != .paused }

@@ -98,7 +98,7 @@ final class SubscriptionHub: Sendable {
 
     var durable: UInt64 { state.withLock { $0.durable } }
 
-    /// For how long nothing was heard of a node, milliseconds: since it was asked for first, where there is no link.
+    /// For how long nothing was heard of a node, milliseconds: since it was asked for first, where there was no link since the start.
     func silence(of home: NodeID) -> UInt64 {
         let now = SubscriptionDesk.now
         let silent = node.status().peers.first { $0.peer.node == home }?.silentFor
@@ -141,7 +141,8 @@ final class SubscriptionHub: Sendable {
         let isDue = state.withLock { state in
             state.durable = max(state.durable, top)
             if hasNews { state.hasNews = true }
-            guard state.isWanted, !state.isQueued else { return false }
+            // A home that has nothing to do must hear all the same that it is none any more, and tell what is done.
+            guard state.isWanted || hasNews, !state.isQueued else { return false }
             state.isQueued = true
             return true
         }
@@ -165,7 +166,7 @@ final class SubscriptionHub: Sendable {
         let (mustLook, mustTick, mustGather) = state.withLock { state in
             let isNew = isWaiting && !state.isWanted
             state.isWanted = isWaiting
-            let mustTick = !state.isTicking && desk.isActive
+            let mustTick = !state.isTicking && (desk.isActive || state.hasNews && !desk.running.isEmpty)
             if mustTick { state.isTicking = true }
             let mustGather = !state.isPuttingAway && !desk.promises.isEmpty
             if mustGather { state.isPuttingAway = true }

@@ -24,6 +24,7 @@ struct Settings {
         }
         var configuration = loaded.configuration
         try Self.requireSafe(configuration.api)
+        try Self.requireApart(configuration)
         if isDevelopment {
             if arguments.value("data-dir") == nil {
                 configuration.storage.dir = Self.absolute(arguments.positional("dir") ?? "syncd-dev")
@@ -50,10 +51,32 @@ struct Settings {
         guard (api.tls.certificate == nil) == (api.tls.key == nil) else {
             throw refuse("api.tls has a certificate or a key, but not both", "api.tls.certificate and api.tls.key")
         }
+        for (name, path) in [("certificate", api.tls.certificate), ("key", api.tls.key)] {
+            guard let path, access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR else { continue }
+            throw refuse("api.tls.\(name): \(path) is not there", "the path of the file, in PEM")
+        }
         guard let listen = api.listen, !listen.isLoopback, api.tls.certificate == nil else { return }
         throw refuse(
             "api.listen: \(listen) can be reached from elsewhere, and without TLS others can read the tokens on their way",
             "api.tls.certificate and api.tls.key; or 127.0.0.1 and a proxy that ends TLS")
+    }
+
+    /// Each address can be listened at once, and the kernel takes short paths of sockets only (unix(7): 108 bytes with the end).
+    private static func requireApart(_ configuration: DaemonConfiguration) throws(CommandFailure) {
+        func refuse(_ what: String, _ hint: String) -> CommandFailure {
+            CommandFailure(code: "E_CONFIG", what, hint: hint, exitCode: .configuration)
+        }
+        if let path = configuration.api.socket.path, path.utf8.count > 107 {
+            throw refuse("api.socket.path has \(path.utf8.count) bytes, 107 are possible: \(path)", "a shorter path")
+        }
+        let places = [
+            ("api.listen", configuration.api.listen), ("metrics.listen", configuration.metrics.listen),
+            ("peers.listen", configuration.peers.listen),
+        ].compactMap { name, place in place.map { (name, $0) } }
+        for (index, (name, place)) in places.enumerated() where place.port != 0 {
+            guard let other = places[..<index].first(where: { $0.1 == place }) else { continue }
+            throw refuse("\(name) and \(other.0) are both \(place)", "another port for one of them")
+        }
     }
 
     /// What all sources say together, and what is wrong with them; with the name of the file.

@@ -63,13 +63,13 @@ struct WALBoundTests {
         #expect(queue.obstacle == .busy("a reader, pid 7 (sqlite3)"))
         queue.failure = .io("gone")
         #expect(queue.obstacle == .io("gone"))
-        let standing = WALStanding(pages: WALStanding.most, held: (312_000, "pid 7 (sqlite3)"))
+        let standing = WALStanding("log.db-wal", pages: WALStanding.most, held: (312_000, "pid 7 (sqlite3)"))
         #expect(standing.isFull && standing.isProblem && standing.bytes <= 1 << 30)
         #expect(
             standing.text.contains("1023 MiB") && standing.text.contains("312 s")
                 && standing.text.contains("pid 7 (sqlite3)"))
-        #expect(!WALStanding(pages: WALStanding.long, held: (2_000, nil)).isProblem)
-        #expect(WALStanding(pages: WALStanding.long, held: (10_000, nil)).isProblem)
+        #expect(!WALStanding("log.db-wal", pages: WALStanding.long, held: (2_000, nil)).isProblem)
+        #expect(WALStanding("log.db-wal", pages: WALStanding.long, held: (10_000, nil)).isProblem)
     }
 
     @Test("Of several readers the one is named that sees least of the WAL")

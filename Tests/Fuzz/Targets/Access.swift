@@ -35,4 +35,14 @@ func fuzzPlaces(_ bytes: [UInt8]) throws {
     if let state = SubscriptionState(bytes: bytes) {
         try promise(SubscriptionState(bytes: state.bytes) == state, "a done set changes: \(hexText(bytes))")
     }
+    if let note = SignedNote(text) { try promise(SignedNote(note.text) == note, "a note changes: \(text)") }
+    if let list = CosignatureList(bytes, of: NodeID(.zero)) {
+        try promise(list.bytes == bytes, "a list of cosignatures changes: \(hexText(bytes))")
+    }
+    let check = ReceiptCheck()
+    for line in bytes.split(separator: UInt8(ascii: "\n")) where (try? check.take(Array(line), 0..<line.count)) == nil
+    {
+        return
+    }
+    _ = try? check.finish()
 }

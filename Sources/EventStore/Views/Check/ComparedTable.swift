@@ -33,6 +33,7 @@ struct ComparedTable {
             plain(
                 ProfilesView.name, "profile", [Field("user", .name), Field("field"), Field("stamp", .stamp)],
                 [Field("value"), Field("author", .name), Field("maximal"), Field("position")]),
+            plain(ProfilesView.name, UserNames.table, [Field("folded"), Field("user")], []),
             plain(
                 SurveysView.name, "survey_count", [Field("survey"), Field("question"), Field("value")],
                 [Field("count")]),

@@ -28,7 +28,7 @@ package struct ViewsCheck: Sendable {
             return report
         }
         let found = try ViewDatabase.openReader(at: files.views, of: LogReader(files), versions)
-        let place = try TemporaryPlace("views")
+        let place = try TemporaryPlace("views", ["views.db", "found.db"])
         let projector = try Projector(files, path: place.path + "/views.db", versions: versions)
         /// Makes views up to where the others stand; false if that is beyond the log.
         func follow() throws(StoreError) -> Bool {
@@ -56,10 +56,12 @@ package struct ViewsCheck: Sendable {
         try mapped { () throws(DatabaseError) in try found.statement("BEGIN").run() }
         defer { found.rollback() }
         guard try follow() else { return report }
+        let copied = copy(found, place)
         while projector.pending > 0 { try projector.merge() }
         let expected = try ViewDatabase.connect(place.path + "/views.db")
         let names = ViewNames(try LogReader(files))
         do throws(DatabaseError) {
+            let found = copied ?? found
             try ComparedTable.database(found, expected, &report)
             try ComparedTable.merges(found, through: report.position, &report)
             for table in ComparedTable.all {
@@ -73,5 +75,17 @@ package struct ViewsCheck: Sendable {
                     view: "database", row: "views.db", field: nil, found: "damaged: \(damage)", expected: nil))
         }
         return report
+    }
+
+    /// A copy of views that are written meanwhile, whose transaction then ends: their WAL is to begin anew while they are compared. `nil` if
+    /// no one writes, or if there is no room for one.
+    private func copy(_ found: Connection, _ place: TemporaryPlace) -> Connection? {
+        guard StoreLock.owner(files) != nil, place.hasRoom(forCopyOf: files.views) else { return nil }
+        let path = place.path + "/found.db"
+        guard (try? found.copy(to: path, isDurable: false)) != nil,
+            let copy = try? Connection(path: path, mode: .immutable)
+        else { return nil }
+        found.rollback()
+        return copy
     }
 }

@@ -4,6 +4,10 @@ struct SearchIndex {
     private static let some = """
         SELECT rowid FROM \(table) WHERE \(table) MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC
         """
+    private static let ranking = """
+        SELECT rowid, \(SearchRank.name)(\(table), ?2) FROM \(table) WHERE \(table) MATCH ?1
+        ORDER BY rowid DESC LIMIT ?3
+        """
     private static let counting = "SELECT count(*) FROM \(table) WHERE \(table) MATCH ?1"
 
     /// In FTS5's words.
@@ -22,6 +26,20 @@ struct SearchIndex {
         while try select.step() {
             guard try body(select.uint64(0)) else { return }
         }
+    }
+
+    /// Calls `body` with the last `most` positions and how well each fits; more is better.
+    ///
+    /// - Parameter tags: How many of the expression's phrases are tags.
+    func ranks(
+        tags: Int, most: Int, _ body: (UInt64, Double) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        let select = try connection.statement(Self.ranking)
+        defer { select.reset() }
+        try select.bind(1, .text(expression))
+        try select.bind(2, Int64(tags))
+        try select.bind(3, Int64(most))
+        while try select.step() { try body(select.uint64(0), select.double(1)) }
     }
 
     /// How many entries there are.

@@ -17,6 +17,11 @@ package struct SearchQuery: Hashable, Sendable {
     package var until: Int64?
 
     package init(_ words: SearchWords) { self.words = words }
+
+    /// Whether the index alone tells how many texts there are: for all else the texts are read.
+    package var isCountable: Bool {
+        authors.isEmpty && types.isEmpty && languages.isEmpty && since == nil && until == nil
+    }
 }
 
 /// A text that was found.

@@ -7,11 +7,12 @@
 final class SearchView: View {
     static let name = "search"
     static let version: Int64 = 1
-    static let tables = [index, "\(index)_data", "\(index)_idx", "\(index)_config", SearchZones.table]
+    static let tables =
+        [index, SearchZones.table] + ["data", "idx", "config", "docsize"].map { "\(index)_\($0)" }
     static let readsMessages = true
     static let schema = """
         CREATE VIRTUAL TABLE \(index) USING fts5(
-          text, content='', columnsize=0, detail=full, tokenize='\(SearchTokenizer.name)'
+          text, content='', detail=full, tokenize='\(SearchTokenizer.name)'
         );
         INSERT INTO \(index)(\(index), rank) VALUES('hashsize', \(hashBytes));
         \(SearchZones.schema)
@@ -53,19 +54,6 @@ final class SearchView: View {
     private func remove(_ event: ProjectedEvent, _ text: SearchedText, _ store: ViewStore) {
         removed[event.position] = SearchTokenizer.indexed(text.text.utf8, tags: SearchTag.all(of: event))
         digest.remove(store.summand(event))
-    }
-
-    /// Takes the entry of an event out that is to be erased: with the next ``flush(_:)`` nothing in the index names it. It has to be
-    /// given as it was, with its payload: the index alone does not know what it has of an event. ``purge(_:)`` follows.
-    ///
-    /// - Precondition: The event has an entry: it counts, or it names a title or a user. A second call takes out what is not there.
-    func erase(_ event: ProjectedEvent, _ store: ViewStore) {
-        if let text = SearchedText(event) { remove(event, text, store) }
-    }
-
-    /// Writes the index anew without what was taken out of it, in one piece: then no page of the file has a token of it.
-    static func purge(_ connection: Connection) throws(DatabaseError) {
-        try connection.run("INSERT INTO \(index)(\(index)) VALUES('optimize')")
     }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {

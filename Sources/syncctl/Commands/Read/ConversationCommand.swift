@@ -7,7 +7,7 @@ enum ConversationCommand {
         Command(
             "conversation", "One conversation", group: "Read",
             arguments: [.init("id", "Which one.", names: "conversations")],
-            options: TimelineOptions.options,
+            options: TimelineOptions.options + [ProofOutput.option],
             examples: [
                 .init("syncctl conversation c-88", "from its beginning"),
                 .init("syncctl conversation c-88 --last 50 --utc", "the last 50 events, in UTC"),
@@ -17,6 +17,7 @@ enum ConversationCommand {
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let id = session.arguments.positional("id") ?? ""
         let options = try TimelineOptions(session)
+        if try ProofOutput.isWanted(session) { return try ProofOutput.run(session, .conversation(id), options.query) }
         let reads = try Reads(session)
         let found = try named(id, options.range.moment, reads)
         var printer = TimelinePrinter(session, showsConversation: false)

@@ -19,6 +19,8 @@ enum SearchCommand {
                 .value("language", "CODE", "Only messages that say they are in this language.", repeatable: true),
                 .value("last", short: "n", "N", "How many (default: 20)."),
                 .flag("all", "All of them."),
+                .flag("rank", "What the words fill most comes first, not the newest."),
+                .flag("count", "Only how many texts the index has, with those since changed or taken back."),
                 .value("context", short: "C", "N", "The N messages before and behind each, too."),
                 EventSelection.ids, OutputForm.csvOption,
             ],
@@ -44,24 +46,68 @@ enum SearchCommand {
         query.types = selection.types + (arguments.flag("bot") ? DialogueRole.assistant.types : [])
         query.languages = arguments.values("language")
         (query.since, query.until) = (selection.range.since, selection.range.until)
-        let wanted = try usage { try arguments.integer("last", in: 1...100_000_000) }
-        if wanted != nil, arguments.flag("all") { throw usageFailure("--last and --all do not go together") }
-        let limit = arguments.flag("all") ? Int.max : wanted ?? 20
+        if arguments.flag("count") { return try count(query, text, session) }
+        let limit = try limit(session)
         let context = try usage { try arguments.integer("context", in: 0...100) } ?? 0
         selection.range.tell(session)
         let reads = try Reads(session)
         var printer = SearchPrinter(session, reads, context: context)
-        let isComplete = try reads.search(query, text, limit: limit) { line throws(CommandFailure) in
-            try printer.add(line)
-        }
+        func take(_ line: JSONObject) throws(CommandFailure) { try printer.add(line) }
+        let isComplete =
+            arguments.flag("rank")
+            ? try reads.ranked(query, text, limit: limit, take) : try reads.search(query, text, limit: limit, take)
         try printer.finish()
-        try session.end(count: printer.count, selection.range) { $0.add("complete", isComplete) }
+        try session.end(count: printer.lines, selection.range) { line in
+            line.add("hits", printer.count)
+            line.add("complete", isComplete)
+        }
         if printer.count == 0 {
             session.say(.nothingFound, text)
         } else if !session.isJSON, !isComplete {
-            session.say(.moreFound, String(printer.count))
+            session.say(arguments.flag("rank") ? .moreRanked : .moreFound, String(printer.count))
         }
         return printer.count == 0 ? .nothingFound : .success
+    }
+
+    private static let mostRanked = 500
+
+    private static func limit(_ session: Session) throws(CommandFailure) -> Int {
+        let arguments = session.arguments
+        let isRanked = arguments.flag("rank")
+        let most = isRanked ? mostRanked : 100_000_000
+        let wanted = try usage { try arguments.integer("last", in: 1...most) }
+        guard arguments.flag("all") else { return wanted ?? 20 }
+        if wanted != nil { throw usageFailure("--last and --all do not go together") }
+        if isRanked {
+            throw usageFailure("--rank and --all do not go together", hint: "--rank --last \(mostRanked)")
+        }
+        return .max
+    }
+
+    /// Prints how many there are.
+    private static func count(
+        _ query: SearchQuery, _ text: String, _ session: Session
+    ) throws(CommandFailure) -> ExitCode {
+        if session.isCSV { throw usageFailure("--count prints no table") }
+        for name in ["rank", "all", "ids"] where session.arguments.flag(name) {
+            throw usageFailure("--count and --\(name) do not go together")
+        }
+        for name in ["last", "context"] where session.arguments.value(name) != nil {
+            throw usageFailure("--count and --\(name) do not go together")
+        }
+        guard query.isCountable else {
+            throw usageFailure(
+                "--count goes by what the index has: beside words only --user and --conversation",
+                hint: "--all --json, whose last line counts")
+        }
+        let count = try Reads(session).searchCount(query, text)
+        if session.isJSON {
+            try session.output.line(JSONLine(texts: count))
+        } else {
+            try session.output.write(Array("\(count)\n".utf8))
+        }
+        try session.end(count: 1)
+        return count == 0 ? .nothingFound : .success
     }
 
     private static func words(_ text: String) throws(CommandFailure) -> SearchWords {
@@ -79,7 +125,10 @@ private struct SearchPrinter {
     private let reads: Reads
     private let context: Int
     private var table: TextTable
+    /// What was found.
     private(set) var count = 0
+    /// That, and messages around it.
+    private(set) var lines = 0
 
     /// What of a long text is shown around its first word, in characters.
     private static let lead = 24
@@ -95,7 +144,7 @@ private struct SearchPrinter {
     }
 
     mutating func add(_ line: JSONObject) throws(CommandFailure) {
-        count += 1
+        (count, lines) = (count + 1, lines + 1)
         if session.isJSON, context == 0 { return try session.print(line) }
         guard let found = FoundLine(line) else { throw DaemonClient.misunderstood("no hit") }
         if session.isCSV { return try writeCSV(found) }
@@ -109,6 +158,7 @@ private struct SearchPrinter {
     }
 
     private mutating func add(_ rows: [ContextRow], _ side: String) throws(CommandFailure) {
+        lines += rows.count
         for row in rows {
             guard session.isJSON else {
                 table.add(cells(row.entry))

@@ -7,7 +7,7 @@ enum ShowCommand {
         Command(
             "show", "One event in full", group: "Read",
             arguments: [.init("event", "An event id, a position (10412 or seq:10412), or <origin>/<sequence>.")],
-            options: [OutputForm.csvOption],
+            options: [OutputForm.csvOption, ProofOutput.option],
             examples: [
                 .init("syncctl show 10412", "the event at a position of this log"),
                 .init("syncctl show 0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f", "by its id; twins are listed"),
@@ -17,7 +17,12 @@ enum ShowCommand {
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let name = session.arguments.positional("event") ?? ""
-        if session.url != nil { return try showRemote(name, session) }
+        if session.url != nil {
+            guard try !ProofOutput.isWanted(session) else {
+                throw usageFailure("--proof is made on the node's own machine", hint: "the same there, with --store")
+            }
+            return try showRemote(name, session)
+        }
         let reader = try StoreLocation.find(for: session).reader()
         guard let event = try find(name, reader) else {
             session.say(.noEvent, name)
@@ -25,6 +30,7 @@ enum ShowCommand {
             try session.end(count: 0)
             return .nothingFound
         }
+        if try ProofOutput.isWanted(session) { return try ProofOutput.run(session, event) }
         if session.isJSON {
             try session.output.write(try stored { try EventLines(reader).line(event) })
             try session.end(count: 1)

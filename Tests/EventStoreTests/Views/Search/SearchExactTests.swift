@@ -99,6 +99,27 @@ struct SearchExactTests {
         #expect(hits > asked)
     }
 
+    @Test("Words and numbers beside Hangul, emoji and other forms of letters are found by what they are, in either normal form")
+    func mixed() throws {
+        let texts = [
+            "갤럭시S24 배터리", "갤럭시 s24 배터리", "갤럭시S2 4", "iPhone15프로", "😀두통😀", "두통 👨‍👩‍👧", "ＡＢＣ전자", "ABC전자", "Ångström 값 3.5kg",
+            "ㅋㅋㅋ 웃김", "ㅋㅋ", "東京타워", "とうきょうタワー", "ﬁn", "fin", "Straße", "STRASSE",
+        ]
+        let (log, reader) = try filled(texts)
+        defer { withExtendedLifetime(log) {} }
+        let expected: [(String, [UInt64])] = [
+            ("S24", [1, 2]), ("갤럭시S24", [1]), ("\"갤럭시 s24\"", [2]), ("S2", [3]), ("24", [1, 2]), ("4", [3]),
+            ("iphone", [4]), ("15프로", [4]), ("😀", [5]), ("통😀", [5]), ("두통", [5, 6]), ("ABC", [8]), ("전자", [7, 8]),
+            ("ångström", [9]), ("3.5kg", [9]), ("ㅋㅋ", [10, 11]), ("ㅋㅋㅋ", [10]), ("京타", [12]), ("きょう", [13]),
+            ("fin", [14, 15]), ("strasse", [16, 17]),
+        ]
+        for (words, positions) in expected {
+            for form in [words.precomposedStringWithCanonicalMapping, words.decomposedStringWithCanonicalMapping] {
+                #expect(try self.positions(reader, form) == positions, "\(words)")
+            }
+        }
+    }
+
     /// Whether a text has a part, both with a zero behind them.
     private func contains(_ text: [CChar], _ part: [CChar]) -> Bool { strstr(text, part) != nil }
 

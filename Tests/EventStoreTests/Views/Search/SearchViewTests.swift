@@ -138,34 +138,87 @@ struct SearchViewTests {
         #expect(since.count == expected.count { (100..<300).contains($0.0.time) })
     }
 
-    @Test("An erased event's words leave the index, its pages too; the digest is as if it had never been (INV-11)")
-    func erasure() throws {
-        let secret = "비밀번호는 xq7zk 입니다"
-        let others = [event(1, 1, hlc: 10, #"{"text":"평범한 글"}"#), event(1, 3, hlc: 30, #"{"text":"또 평범한 글"}"#)]
-        let without = try LogFixture()
-        try without.deliver(others)
+    @Test("Who sees an edit and not the message that it changed does not find it (INV-13)")
+    func unseenMessage() throws {
         let log = try LogFixture()
-        try log.deliver([others[0], event(1, 2, hlc: 20, #"{"text":"\#(secret)"}"#), others[1]])
-        _ = try log.digests()
-        let source = try ProjectionSource(log.files)
-        let store = ViewStore(connection: try Connection(path: log.files.views, mode: .write), source: source)
-        try SearchTokenizer.register(on: store.connection)
-        let view = SearchView()
-        view.digest = try DigestSum(of: SearchView.name, store.connection)
-        let erased = try source.event(at: 2)
-        try store.connection.transaction { () throws(DatabaseError) in
-            view.erase(erased, store)
-            try view.flush(store)
-            try SearchView.purge(store.connection)
-            try view.digest.save(as: SearchView.name, store.connection)
+        let target = EventID(UUIDBits(high: 1, low: 1))
+        try log.deliver([
+            event(1, 1, hlc: 10, #"{"text":"숨긴 글"}"#),
+            event(1, 2, hlc: 20, type: "message.edited", #"{"message":"\#(target)","text":"고친 글"}"#),
+            event(1, 3, hlc: 30, #"{"text":"보이는 글"}"#),
+        ])
+        let reader = try reader(log)
+        let query = SearchQuery(try SearchWords("글"))
+        let isSeen = { (header: EventHeader) throws(StoreError) in header.dot.seq > 1 }
+        #expect(try reader.search(query, limit: 9).hits.map(\.text) == ["보이는 글", "고친 글"])
+        #expect(try reader.search(query, limit: 9, isSeen: isSeen).hits.map(\.text) == ["보이는 글"])
+        #expect(try reader.ranked(query, limit: 9, isSeen: isSeen).page.hits.map(\.text) == ["보이는 글"])
+    }
+
+    @Test("Text that looks like a tag of the store, or like the language of the index, is text")
+    func forged() throws {
+        let log = try LogFixture()
+        let texts = [
+            #"\u0001u1\u0002두통"#, #"\u0002두통"#, #"\u0001u1"#, #"두통\u0000감기"#, #"NEAR(두통 감기)"#, #"두통 OR 감기 AND NOT \"열\""#,
+        ]
+        try log.deliver(
+            texts.enumerated().map { event(1, UInt64($0) + 1, hlc: Int64($0) * 10 + 10, #"{"text":"\#($1)"}"#) })
+        let reader = try reader(log)
+        func seqs(_ words: String, _ change: (inout SearchQuery) -> Void = { _ in }) throws -> Set<Character?> {
+            Set(try found(reader, words, change).map(\.first))
         }
-        try store.connection.checkpoint(truncate: true)
-        let reader = try ViewReader(log.files)
-        #expect(try found(reader, "비밀번호").isEmpty && found(reader, "평범한").count == 2)
-        let digest = try reader.digests().first { $0.view == SearchView.name }
-        #expect(try digest == without.digests().first { $0.view == SearchView.name })
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: log.files.views))
-        for token in ["xq7zk", "밀", "번"] { #expect(bytes.range(of: Data(token.utf8)) == nil, "\(token)") }
+        #expect(try seqs("두통") == ["1", "2", "4", "5", "6"] && seqs("감기") == ["4", "5", "6"])
+        #expect(try seqs("두통") { $0.users = ["u"] }.count == 5 && seqs("u") == ["1", "3"])
+        #expect(try seqs("두통*").count == 5 && seqs("near(두통") == ["5"] && seqs("{text}:두통").isEmpty)
+        #expect(try seqs("OR") == ["6"] && seqs(#""두통" NOT"#) == ["6"] && seqs("두통\u{0}감기").contains("4"))
+        #expect(try seqs("\u{1}u1\u{2}두통") == ["1"])
+        #expect(try ViewsCheck(log.files).run().isIntact)
+    }
+
+    @Test("Ranked, the text that the words fill most comes first, of equals the newest, whatever came first")
+    func rank() throws {
+        let events = [
+            event(1, 1, hlc: 10, #"{"text":"두통"}"#), event(1, 2, hlc: 20, #"{"text":"두통 두통 두통"}"#),
+            event(1, 3, hlc: 30, #"{"text":"어제는 비가 많이 와서 집에만 있었더니 두통이 심해졌어요"}"#), event(1, 4, hlc: 40, #"{"text":"두통"}"#),
+            event(1, 5, hlc: 50, #"{"text":"감기"}"#),
+        ]
+        for order in [events, events.reversed()] {
+            let log = try LogFixture()
+            try log.deliver(order)
+            let reader = try reader(log)
+            func seqs(_ words: String, limit: Int = 9, _ change: (inout SearchQuery) -> Void = { _ in }) throws -> [UInt64]
+            {
+                var query = SearchQuery(try SearchWords(words))
+                change(&query)
+                let found = try reader.ranked(query, limit: limit)
+                #expect(found.isWhole == (found.page.hits.count < limit))
+                return found.page.hits.map(\.stored.event.header.dot.seq)
+            }
+            #expect(try seqs("두통") == [2, 4, 1, 3] && seqs("두통", limit: 3) == [2, 4, 1])
+            #expect(try seqs("두통") { $0.users = ["u"] } == [2, 4, 1, 3])
+            #expect(try seqs("두통 -비가") == [2, 4, 1] && seqs("심해졌어요 두통") == [3])
+            #expect(try seqs("두통") { ($0.since, $0.until) = (20, 40) } == [2, 3])
+        }
+    }
+
+    @Test("A rank goes on past texts that were taken back, and past what a reader does not see")
+    func rankBeyond() throws {
+        let log = try LogFixture()
+        var events: [Event] = []
+        for seq in UInt64(1)...200 { events.append(event(1, seq, hlc: Int64(seq) * 10, #"{"text":"두통"}"#)) }
+        for seq in UInt64(101)...200 {
+            let target = EventID(UUIDBits(high: 1, low: seq))
+            events.append(
+                event(
+                    2, seq - 100, hlc: 5_000 + Int64(seq), type: "message.retracted", #"{"message":"\#(target)"}"#))
+        }
+        try log.deliver(events)
+        let reader = try reader(log)
+        let query = SearchQuery(try SearchWords("두통"))
+        let found = try reader.ranked(query, limit: 5)
+        #expect(found.page.hits.map(\.stored.event.header.dot.seq) == [100, 99, 98, 97, 96] && !found.isWhole)
+        let odd = try reader.ranked(query, limit: 500) { header throws(StoreError) in header.dot.seq % 2 == 1 }
+        #expect(odd.page.hits.count == 50 && odd.isWhole)
     }
 
     @Test("A changed index is found by verify, and named (D21)")

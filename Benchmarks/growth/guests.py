@@ -1,0 +1,154 @@
+"""Long readers beside a client that appends: how long an append waits for any of them, and what becomes of the two WALs."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import threading
+import time
+
+from comparison.processes import run, wait_until
+from comparison.programs import status
+from growth.measuring import Caller
+from peers.syncd.server import Syncd
+
+BATCH, HELD_SECONDS, REST_SECONDS, QUIET_SECONDS = 100, 15, 4, 8
+FILES = ("log.db-wal", "views.db-wal")
+
+
+class Load:
+    """A client that appends so many events a second in batches, and one that appends a single event every 20 ms."""
+
+    def __init__(self, path, rate):
+        self.path, self.rate = path, rate
+        self.done = threading.Event()
+        self.waits, self.events, self.refused = [], 0, 0
+        """(monotonic seconds at the end, milliseconds) of each request."""
+        self.threads = [threading.Thread(target=self.append, args=(BATCH, BATCH / rate)), threading.Thread(target=self.append, args=(1, 0.02))]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        for thread in self.threads:
+            thread.join()
+
+    def append(self, batch, pause):
+        caller, number, text = Caller(self.path), 0, "말씀하신 대로 어제부터 두통이 심해졌습니다 " * 4
+        due = time.monotonic()
+        while not self.done.is_set():
+            lines = "".join(
+                f'{{"type":"message.posted","user":"u-{(number + i) * 7919 % 9000:05}","subject":"conversation/c-{(number + i) * 104729 % 40000:05}",'
+                f'"data":{{"text":"{number + i} {text}"}}}}\n' for i in range(batch)).encode()
+            number += batch
+            start = time.monotonic()
+            caller.connection.sendall(
+                f"POST /v1/events?atomicity=each HTTP/1.1\r\nHost: syncd\r\nContent-Length: {len(lines)}\r\n\r\n".encode() + lines)
+            answer, length = caller.file.readline(), 0
+            while (line := caller.file.readline().strip()):
+                if line.lower().startswith(b"content-length:"):
+                    length = int(line.split(b":")[1])
+            caller.file.read(length)
+            end = time.monotonic()
+            self.waits.append((end, (end - start) * 1e3))
+            if answer.split()[1] in (b"200", b"201"):
+                self.events += batch
+            else:
+                self.refused += 1
+            due = max(due + pause, end - 1)
+            self.done.wait(max(0, due - end))
+        caller.close()
+
+
+class Sizes:
+    """How long the WALs are, looked at every 20 ms."""
+
+    def __init__(self, folder):
+        self.folder, self.seen = folder, []
+        self.done = threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+
+    def now(self):
+        sizes = []
+        for name in FILES:
+            try:
+                sizes.append(os.stat(os.path.join(self.folder, name)).st_size)
+            except FileNotFoundError:
+                sizes.append(0)
+        return sizes
+
+    def watch(self):
+        while not self.done.wait(0.02):
+            self.seen.append((time.monotonic(), self.now()))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        self.thread.join()
+
+
+def hold(path):
+    """What a forgotten shell does."""
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+    connection.execute("BEGIN")
+    connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    time.sleep(HELD_SECONDS)
+    connection.close()
+
+
+def guests(syncctl, folder):
+    """Name to what is to be run."""
+    def command(*words):
+        return lambda: subprocess.run(
+            [syncctl, "--store", folder, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+    def backup():
+        shutil.rmtree(folder + ".backup", ignore_errors=True)
+        command("backup", folder + ".backup")()
+        shutil.rmtree(folder + ".backup", ignore_errors=True)
+
+    yield "no one", lambda: time.sleep(5)
+    yield "digest", command("digest")
+    yield "history of the heaviest, all", command("history", "u-heavy", "--last", "100000", "--json")
+    yield "export", command("export")
+    yield "backup", backup
+    yield "verify", command("verify")
+    yield f"a transaction of {HELD_SECONDS} s on the log", lambda: hold(os.path.join(folder, "log.db"))
+    yield f"a transaction of {HELD_SECONDS} s on the views", lambda: hold(os.path.join(folder, "views.db"))
+
+
+def measure(store, programs, folder, rate, only=""):
+    """Lines of a table."""
+    shutil.rmtree(folder, ignore_errors=True)
+    run("cp", "-a", "--reflink=auto", store, folder)
+    yield f"| beside {rate:,} events/s | s | longest append ms | p99 ms | appends above 20 ms | longest log.db-wal MB | views.db-wal MB |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    try:
+        with Syncd(folder, os.path.join(programs, "syncd")) as server:
+            wait_until(lambda: len(set(status(server))) == 1, "fresh views", patience=600)
+            with Sizes(folder) as sizes:
+                with Load(server.where, rate) as load:
+                    time.sleep(3)
+                    for name, run_guest in guests(os.path.join(programs, "syncctl"), folder):
+                        if only and not any(word in name for word in only.split(",")):
+                            continue
+                        begin, events = time.monotonic(), load.events
+                        run_guest()
+                        seconds = time.monotonic() - begin
+                        time.sleep(REST_SECONDS)
+                        waits = sorted(wait for at, wait in load.waits if at >= begin)
+                        seen = [of for at, of in sizes.seen if at >= begin]
+                        yield (f"| {name} | {seconds:.1f} | {waits[-1]:.0f} | {waits[len(waits) * 99 // 100]:.1f} | {sum(w > 20 for w in waits)} of {len(waits)} |"
+                               f" {max(of[0] for of in seen) / 1e6:.0f} | {max(of[1] for of in seen) / 1e6:.0f} |"
+                               f" <!-- {(load.events - events) / (time.monotonic() - begin):,.0f}/s, refused {load.refused}; now {[round(of / 1e6) for of in sizes.now()]} -->")
+                for second in range(QUIET_SECONDS):
+                    time.sleep(1)
+                    yield f"<!-- {second + 1} s of quiet: {[round(of / 1e6, 1) for of in sizes.now()]} MB -->"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,179 @@
+"""Checks receipts and proven answers, without any of Sillok's code; a part of verify.py, whose `--since` and `--proof` use it. Written from
+FORMATS.md; § means a section there. Nothing here reads a store or the network."""
+import base64, datetime, json, re, sys, uuid
+from verify import ODD, audited, dot_of, fields, grown, leads, leaf_of, node_of, parsed, sha, signed
+
+
+class Lie(Exception):
+    """What the file says is not what was signed."""
+
+
+class NoReceipt(OSError):
+    """The file is neither a receipt nor a proven answer."""
+
+
+TIME = r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z'
+
+
+def plain(text): return base64.b64decode(text, validate=True)
+def digests(texts): return [bytes.fromhex(text) for text in texts]
+
+
+def once(pairs):
+    if len(found := dict(pairs)) != len(pairs): raise Lie('a member occurs twice')
+    return found
+
+
+def key_of(line):  # §9: `node` is the SHA-256 of the key (§1)
+    key = plain(line['key'])
+    if len(key) != 32 or node_of(key).hex() != line['node']: raise Lie(f'node {line["node"]:.12} is not that of its key')
+    return key
+
+
+def note(text):  # §9: a C2SP signed note: the head's text, and of each signature name, key hash and bytes
+    head, lines = text[:text.index('\n\n') + 1], text[text.index('\n\n') + 2:]
+    if not re.fullmatch(r'(— [0-9a-f]{64} \S+\n)+', lines): raise Lie('not the form of a signed note')
+    return head, [(name, (data := plain(code))[:4], data[4:]) for name, code in re.findall(r'— (\S+) (\S+)\n', lines)]
+
+
+def is_of(line, key, kind): return line[0] == node_of(key).hex() and line[1] == sha(line[0].encode() + b'\n' + bytes([kind]) + key)[:4]
+
+
+class Receipt:
+    """A whole file that was checked. `heads`: of each origin its node, how many events were there, size, root, and its cosignatures as
+    (node, Unix seconds, size, root). `answer`: of a proven answer its first line. `signed`: whether its maker has signed the whole."""
+
+    def __init__(self, path):
+        data = open(path, 'rb').read()
+        self.heads, self.keys, self.answer, self.erased, self.last = {}, {}, None, 0, None
+        try: self.maker = json.loads(data.split(b'\n', 1)[0], object_pairs_hook=once)
+        except ODD: raise NoReceipt(f'{path} is neither a receipt nor a proven answer')
+        if not isinstance(self.maker, dict) or self.maker.get('type') not in ('receipt', 'answer') or self.maker.get('v') != 1: raise NoReceipt(f'{path} is neither a receipt nor a proven answer')
+        if self.maker['type'] == 'answer': self.answer = self.maker
+        if any(not isinstance(self.maker.get(name), str) or not self.maker[name].isprintable() for name in ('node', 'key', 'cluster', 'time')) or not re.fullmatch(TIME, self.maker['time']):
+            raise Lie('the first line has not its form')
+        if self.answer and not any(isinstance(self.answer.get(member), str) for _, member, _ in SCOPES): raise Lie('the first line does not say what the answer is about')
+        try: self.read(data)
+        except ODD as error: raise Lie(f'a line has not its form: {type(error).__name__} {error}')
+
+    def read(self, data):
+        if data[-1:] != b'\n' or (cut := data.rfind(b'\n', 0, -1) + 1) == 0: raise Lie('the last line is missing')
+        lines = [json.loads(line, object_pairs_hook=once) for line in data[:-1].split(b'\n')]
+        end, self.key, self.events = lines.pop(), key_of(self.maker), 0
+        if end['type'] != 'end' or end['v'] != 1: raise Lie('the last line is missing: something was cut off')
+        for line in lines[1:]: {'witness': self.witness, 'head': self.head, 'cosigned': self.cosigned, 'event': self.event}[line['type']](line)
+        digest = sha(data[:cut])
+        if digest.hex() != end['sha256']: raise Lie('the SHA-256 is another: the file is not as it was written')
+        count = len(self.heads) if self.answer is None else self.events
+        if end['count'] != count or self.maker['origins'] != len(self.heads) or self.answer and self.answer['events'] != count: raise Lie('the counts are not those of the lines')
+        self.signed = 'signature' in end
+        text = f'sillok {self.maker["type"]} v1\n{digest.hex()}\n'.encode()
+        if self.signed and not signed(self.key, plain(end['signature']), text): raise Lie('the last line is not signed by the node that the first one names')
+
+    def witness(self, line): self.keys[line['node']] = key_of(line)
+
+    def head(self, line):
+        key, (text, lines) = key_of(line), note(line['note'])
+        origin, size, root = parsed(text)
+        if self.last or self.heads and bytes(origin) <= max(self.heads) or str(uuid.UUID(bytes=origin)) != line['origin']: raise Lie('an origin is out of order')
+        if not 0 < size == line['size'] <= line['events'] or not is_of(lines[0], key, 1) or not signed(key, lines[0][2], text.encode()):
+            raise Lie(f'the head of origin {line["origin"]} is not signed by its node')
+        self.heads[origin] = {'node': line['node'], 'key': key, 'events': line['events'], 'size': size, 'root': root, 'text': text, 'cosigned': []}
+        for one in lines[1:]: self.cosignature(origin, text, one, [])
+
+    def cosigned(self, line):
+        text, lines = note(line['note'])
+        origin = max(self.heads)
+        if len(lines) != 2 or parsed(text)[0] != origin or self.last: raise Lie('a cosignature is out of place')
+        if not is_of(lines[0], self.heads[origin]['key'], 1) or not signed(self.heads[origin]['key'], lines[0][2], text.encode()):
+            raise Lie(f'a cosigned head of origin {line["origin"]} is not signed by its node')
+        self.cosignature(origin, text, lines[1], digests(line['proof']))
+
+    def cosignature(self, origin, text, line, proof):  # §9: cosignature/v1; the smaller of the two trees is the beginning of the larger one
+        head, (_, size, root), key = self.heads[origin], parsed(text), self.keys.get(line[0], b'')
+        (old, first), (new, second) = sorted([(size, root), (head['size'], head['root'])])
+        time = int.from_bytes(line[2][:8], 'big')
+        is_said = key and line[0] != head['node'] and is_of(line, key, 4) and signed(key, line[2][8:], f'cosignature/v1\ntime {time}\n{text}'.encode())
+        is_same = text == head['text'] and not proof if old == new else leads(lambda path: grown(old, new, first, path), proof, (first, second))
+        if not is_said or not is_same or time > 253402300799 or any(one[0] == line[0] for one in head['cosigned']):
+            raise Lie(f'the cosignature of node {line[0]:.12} under origin {uuid.UUID(bytes=origin)} is not that node\'s, or not of this history')
+        head['cosigned'].append((line[0], time, size, root))
+
+    def event(self, line):  # §10: strictly ascending, in its origin's tree, and of what the answer is about
+        dot, header = (uuid.UUID(line['origin']).bytes, line['seq']), plain(line['header'])
+        name = f'event {line["origin"]}/{line["seq"]}'
+        if self.last and dot <= self.last: raise Lie(f'{name} is out of order')
+        if dot[0] not in self.heads: raise Lie(f'{name} is of an origin that has no head here')
+        self.last, head = dot, self.heads[dot[0]]
+        if [name for name in ('salt', 'payload', 'payload_base64', 'digest') if name in line] not in (['salt', 'payload'], ['salt', 'payload_base64'], ['digest']): raise Lie(f'{name} has not its form')
+        data = line['payload'].encode() if 'payload' in line else plain(line.get('payload_base64', ''))
+        # 16 bytes (§2): else bytes could wander between salt and payload, and the hash would stay.
+        if len(salt := bytes.fromhex(line.get('salt', ''))) != (0 if 'digest' in line else 16): raise Lie(f'{name} has no salt of 16 bytes')
+        digest = bytes.fromhex(line['digest']) if 'digest' in line else sha(salt, data)
+        leaf, index, size = leaf_of(header, digest), dot[1] - 1, head['size']
+        if dot_of(header) != dot or not 0 <= index < size or not leads(lambda path: audited(leaf, index, size, path), digests(line['proof']), head['root']):
+            raise Lie(f'{name} is not part of the history that was signed')
+        place, wanted = next((tag, of(self.answer[member])) for tag, member, of in SCOPES if member in self.answer)
+        if wanted != texts(header, dot).get(place): raise Lie(f'{name} is not of what the answer is about')
+        self.events += 1
+        self.erased += 'digest' in line
+
+
+def texts(header, dot):  # §2: fields of a canonical header; an opaque one belongs to no one, and its id is made of its dot (§3, `unknown`)
+    found = [(tag >> 3, header[at:end]) for tag, _, at, end in fields(header) if at <= end <= len(header)]
+    numbers = [number for number, _ in found]
+    if numbers == sorted(numbers) and all(numbers.count(number) == 1 for number in range(1, 11) if number in numbers or number in (1, 2, 3, 5, 6, 8)): return dict(found)
+    low = int.from_bytes(dot[0][8:], 'big') ^ dot[1]
+    bits = int.from_bytes(dot[0][:8], 'big') << 64 | low
+    return {5: (bits & ~(0xF << 76) & ~(3 << 62) | 8 << 76 | 2 << 62).to_bytes(16, 'big')}
+
+
+SCOPES = [(8, 'user', str.encode), (7, 'conversation', str.encode), (5, 'event', lambda text: uuid.UUID(text).bytes)]
+
+
+def kept(paths):
+    """What `verify.py STORE --since RECEIPT` does before it reads the events (§9): what a receipt of this node tells of must be here, and the
+    same; what another node had held may come yet."""
+    found = []
+    for path in paths:
+        try: found.append((path, Receipt(path)))
+        except Lie as lie: sys.exit(print(f'CONTRADICTED  {path}: {lie}') or 3)
+
+    def compare(store):
+        for path, receipt in found:
+            maker, here = receipt.maker, [id for id, *_ in store.origins.values()]
+            is_own = maker['node'] == store.own.hex()
+            for origin, head in receipt.heads.items():
+                if other := [node.hex() for id, node, *_ in store.origins.values() if id == origin and node.hex() != head['node']]:
+                    raise OSError(f'{path} has a head of origin {uuid.UUID(bytes=origin)} that node {head["node"]:.12} has signed; that origin is node {other[0]:.12}\'s here')
+            if not is_own and maker['cluster'].encode() != store.meta.get(b'cluster'): raise OSError(f'{path} is a receipt of another cluster, {maker["cluster"]}')
+            if not is_own: store.notes.append(f'{path} is a receipt of another node, {maker["node"]:.12}')
+            for origin, head in receipt.heads.items():
+                what = f'{path} knows {head["size"]} events of origin {uuid.UUID(bytes=origin)}, of which none is here'
+                # What its maker has not signed as a whole binds only where the node has signed the head itself.
+                name = path if is_own and (receipt.signed or head['node'] == store.own.hex()) else path + ' (not this node\'s word)'
+                if name != path: store.elsewhere.add(name)
+                if origin not in here: store.finds('cut', what) if name == path else store.doubts(what)
+                else: [store.expects(name, origin, size, root) for _, _, size, root in [(0, 0, head['size'], head['root'])] + head['cosigned']]
+    return compare
+
+
+def moment(seconds): return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')
+
+
+def check(path, as_json):
+    """`verify.py --proof FILE`: 0 proven, 2 proven but not signed as a whole, 3 contradicted."""
+    try: found = Receipt(path)
+    except Lie as lie: return print(json.dumps({'answer': 'contradicted', 'what': str(lie)}) if as_json else f'CONTRADICTED  {lie}') or 3
+    about = next(({member: found.answer[member]} for _, member, _ in SCOPES if member in (found.answer or ())), {})
+    origins = [{'origin': str(uuid.UUID(bytes=origin)), 'node': head['node'], 'size': head['size'], 'cosigned': [one[0] for one in head['cosigned']]}
+               for origin, head in found.heads.items()]
+    report = {'answer': 'proven' if found.signed else 'not signed as a whole', 'kind': found.maker['type'], 'node': found.maker['node'],
+              'cluster': found.maker['cluster'], 'time': found.maker['time'], **about, 'events': found.events, 'without_payload': found.erased, 'origins': origins}
+    if as_json: return print(json.dumps(report)) or (0 if found.signed else 2)
+    for origin, head in found.heads.items():
+        print(f'origin {uuid.UUID(bytes=origin)}  {head["size"]} events, signed by node {head["node"]}')
+        for node, time, size, _ in head['cosigned']: print(f'  cosigned by {node} at {moment(time)}, {size} events')
+    print(f'{report["answer"].upper()}  {found.maker["type"]} of node {found.maker["node"]} at {found.maker["time"]}: {found.events} events, {found.erased} without payload')
+    if found.answer: print('not shown: that there are no others; the node states it')
+    return 0 if found.signed else 2

@@ -1,0 +1,70 @@
+/// A head that someone outside of the store has kept, which the log must not contradict: a receipt, or what a peer holds.
+package struct KnownHead: Hashable, Sendable {
+    /// What it means when the log ends before it.
+    package enum Shortfall: Hashable, Sendable {
+        /// It was here: something is missing.
+        case contradicts
+        /// It need not be here yet; then it is not proven.
+        case isOpen
+        /// Peers are ahead now and then.
+        case isUsual
+    }
+
+    package let head: TreeHead
+    /// Who knows it, as a finding names it.
+    package let source: String
+    package let shortfall: Shortfall
+    /// Whether it may be of the other one of two histories where those are proven.
+    package let isExcusedByFork: Bool
+
+    package init(_ head: TreeHead, source: String, shortfall: Shortfall, isExcusedByFork: Bool = false) {
+        (self.head, self.source, self.shortfall) = (head, source, shortfall)
+        self.isExcusedByFork = isExcusedByFork
+    }
+}
+
+extension LogAudit {
+    /// The log goes on from what others know of it. Of each origin the first contradiction is named.
+    mutating func checkKnown(_ known: [KnownHead]) throws(DatabaseError) {
+        let byOrigin = Dictionary(grouping: known) { $0.head.origin }
+        for (origin, heads) in byOrigin.sorted(by: { $0.key < $1.key }) {
+            var agreed: UInt64 = 0
+            for head in heads.sorted(by: { $0.head.size < $1.head.size }) {
+                guard try goesOn(from: head, of: origin, &agreed) else { break }
+            }
+        }
+    }
+
+    /// False where nothing more can be said of the origin. `agreed` is how many of its events are those that others know.
+    private mutating func goesOn(
+        from known: KnownHead, of origin: OriginID, _ agreed: inout UInt64
+    ) throws(DatabaseError) -> Bool {
+        let size = known.head.size
+        let here = indexesByID[origin].map { origins[$0].seq } ?? 0
+        guard let index = indexesByID[origin], here >= size else {
+            let text = "origin \(origin) ends at seq \(here); \(known.source) knows \(size) of its events"
+            switch known.shortfall {
+            case .contradicts: findings.add(VerifyFinding(.ends, text, dot: Dot(origin: origin, seq: here + 1)))
+            case .isOpen: notes.append(text)
+            case .isUsual: break
+            }
+            return false
+        }
+        // Damage that keeps the tree from being computed is a finding already.
+        guard let tree = origins[index].tree else { return false }
+        // Of two histories that are proven peers may hold the other one. A receipt was of this log: a fork explains it, and excuses nothing.
+        if known.isExcusedByFork, forked.contains(origin) { return true }
+        let merkle = MerkleStore(connection: connection, sha: sha)
+        let root =
+            tree.size == size
+            ? tree.root(using: sha) : try merkle.root(origin: origins[index].ref, size: size, names: &names)
+        guard root == known.head.root else {
+            let text =
+                "the events of origin \(origin) from seq \(agreed + 1) to \(size) are not all those that \(known.source) knows"
+            findings.add(VerifyFinding(.ends, text, dot: Dot(origin: origin, seq: agreed + 1)))
+            return false
+        }
+        agreed = size
+        return true
+    }
+}

@@ -1,0 +1,47 @@
+// Erasures are recorded here, and applied in every file of the store (D14, D27).
+extension EventStore {
+    /// Goes on with erasures that were under way when the store was closed, and begins with each that comes.
+    func followErasures() throws(StoreError) {
+        writer.onErasure.withLock {
+            $0 = { [weak self] in try? self?.eraser().look() }
+        }
+        let reader = try LogReader(files)
+        if try reader.lastErasure(of: identity.node) > reader.erasedThrough() { try eraser().look() }
+    }
+
+    private func eraser() throws(StoreError) -> Eraser {
+        try follower { () throws(StoreError) in
+            Eraser(files, writer, identity.node) { [weak self] drafts throws(StoreError) in
+                guard let self else { throw .closed }
+                _ = try recordBlocking(drafts)
+            }
+        }
+    }
+
+    /// From now on this node confirms what other nodes erase, and erases it too: by an event of its own for each, which covers all that is in
+    /// its log.
+    package func confirmErasures() throws(StoreError) { try eraser().confirmAll() }
+
+    /// Records erasures in one commit. What they cover goes soon after, on a thread of its own. Blocks.
+    ///
+    /// - Parameters:
+    ///   - author: Who appends them, by name.
+    ///   - actor: Which credential was checked.
+    package func eraseBlocking(
+        _ erasures: [Erasure], author: String, actor: EventActor? = nil
+    ) throws(StoreError) -> [AppendOutcome] {
+        let drafts = erasures.map { erasure in
+            var draft = erasure.draft(user: author, author: author)
+            draft.actor = actor
+            return draft
+        }
+        let outcomes = try recordBlocking(drafts)
+        try eraser().look()
+        return outcomes
+    }
+
+    /// Waits until what was recorded is applied in every file but the views, or until `goesOn` says no. Blocks.
+    package func finishErasures(_ goesOn: () -> Bool = { true }) throws(StoreError) {
+        try eraser().finish(goesOn)
+    }
+}

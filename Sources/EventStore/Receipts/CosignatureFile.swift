@@ -1,0 +1,36 @@
+/// `cosigned.db`: what this node has cosigned, each origin's last, and what its peers have told that they hold. Not Sendable.
+package final class CosignatureFile {
+    private let values: NamedValues
+
+    /// Opens the file, or makes it.
+    package init(_ files: StoreFiles) throws(StoreError) { values = try NamedValues(path: files.cosignatures) }
+
+    /// Opens the file for reading; `nil` if the store has none.
+    package init?(reading files: StoreFiles) throws(StoreError) {
+        guard let values = try NamedValues(reading: files.cosignatures) else { return nil }
+        self.values = values
+    }
+
+    /// What this node, `own`, has cosigned last of each origin.
+    package func mine(_ own: NodeID) throws(StoreError) -> [Cosignature] {
+        try values.all("mine/").compactMap { CosignatureList($0.bytes, of: own)?.entries.first }
+    }
+
+    /// What other nodes have told.
+    package func told() throws(StoreError) -> [CosignatureList] {
+        try values.all("node/").compactMap { name, bytes in
+            NodeID(text: name.dropFirst(5)).flatMap { CosignatureList(bytes, of: $0) }
+        }
+    }
+
+    /// Keeps what this node is about to say, and waits until the disk has it: it must not be forgotten once others know it.
+    func remember(_ mine: [Cosignature]) throws(StoreError) {
+        try values.put(mine.map { ("mine/\($0.head.origin)", CosignatureList([$0]).bytes) })
+        try values.sync()
+    }
+
+    /// Keeps what a node has told.
+    func keep(_ list: CosignatureList, of node: NodeID) throws(StoreError) {
+        try values.put([("node/\(node)", list.bytes)])
+    }
+}

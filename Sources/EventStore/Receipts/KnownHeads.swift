@@ -1,0 +1,53 @@
+extension KnownHead {
+    /// What the peers of the store in `files` have told that they hold. They may be ahead in all origins but the store's own.
+    package static func ofPeers(_ files: StoreFiles) throws(StoreError) -> [KnownHead] {
+        guard let file = try CosignatureFile(reading: files) else { return [] }
+        let reader = try LogReader(files)
+        let own = try StoreIdentity(reader).node
+        var known: [KnownHead] = []
+        let origins = Dictionary(uniqueKeysWithValues: try reader.origins().map { ($0.id, $0) })
+        for list in [CosignatureList(try file.mine(own))] + (try file.told()) {
+            guard let node = list.entries.first?.node, let key = try reader.key(of: node) else { continue }
+            for said in list.entries where said.isValid(for: key) {
+                // What the origin's node has not signed is a lie of the peer, and says nothing of this log.
+                guard let origin = origins[said.head.origin], said.signed.isValid(for: origin.key) else { continue }
+                // What this node has said itself it has had.
+                let mustHave = node == own || origin.node == own
+                known.append(
+                    KnownHead(
+                        said.head, source: node == own ? "what this node has cosigned" : "node \(node.short)",
+                        shortfall: mustHave ? .contradicts : .isUsual, isExcusedByFork: true))
+            }
+        }
+        return known
+    }
+}
+
+extension Receipt {
+    /// What a log must go on from that this receipt is held against.
+    ///
+    /// - Parameters:
+    ///   - own: The node whose log it is. What another node has held need not be here yet; nor what a receipt tells that this node has not
+    ///     signed, unless it has signed the head.
+    ///   - isSigned: Whether the maker has signed the whole.
+    ///   - name: How findings name the receipt.
+    package func known(to own: NodeID, isSigned: Bool, as name: String) -> [KnownHead] {
+        heads.flatMap { head in
+            let isOwn = maker.key.nodeID == own && (isSigned || head.key.nodeID == own)
+            return ([head.head.head] + head.cosignatures.map(\.cosignature.head)).map { tree in
+                KnownHead(tree, source: name, shortfall: isOwn ? .contradicts : .isOpen)
+            }
+        }
+    }
+
+    /// The first origin that `log` knows as another node's: its head here is signed by a stranger, and says nothing of the log.
+    package func stranger(to log: LogReader) throws(StoreError) -> (origin: OriginID, node: NodeID, signer: NodeID)? {
+        let nodes = Dictionary(uniqueKeysWithValues: try log.origins().map { ($0.id, $0.node) })
+        for head in heads {
+            let origin = head.head.head.origin
+            guard let node = nodes[origin], node != head.key.nodeID else { continue }
+            return (origin, node, head.key.nodeID)
+        }
+        return nil
+    }
+}

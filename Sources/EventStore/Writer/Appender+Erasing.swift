@@ -1,0 +1,98 @@
+/// Payloads that are to go in one commit.
+struct ErasureSlice: Sendable {
+    /// Where their events stand; few enough that no append waits long.
+    let positions: [UInt64]
+    /// How far the log has been looked through then.
+    var progress: ErasureIndex.Progress
+    /// Whether these are the last ones: then the views are told.
+    let isLast: Bool
+}
+
+// What this node's erasures let go, goes: from rows that are here, and of what comes before it is stored (INV-11).
+extension Appender {
+    /// Reads what this node has erased.
+    func loadErasures() throws(DatabaseError) {
+        erasures = Erasures(keeper: try connection.keeper())
+        for position in try ErasureIndex.positions(on: connection) {
+            let select = try connection.statement("SELECT \(EventRow.columns) FROM event WHERE position = ?")
+            defer { select.reset() }
+            try select.bind(1, position)
+            guard try select.step() else { continue }
+            let event = try EventRow.read(select, names: &reader, on: connection).event
+            guard let index = state.indexes[event.header.dot.origin], isOwn(index) else { continue }
+            erasures.take(event, of: state.origins[index].key.nodeID)
+        }
+    }
+
+    /// Whether this node writes the origin, or has written it.
+    private func isOwn(_ index: Int) -> Bool {
+        guard let own = state.own else { return false }
+        return index == own || state.origins[index].key == state.origins[own].key
+    }
+
+    /// Takes note of an erasure event of the open transaction.
+    func noteErasure(_ event: Event, at position: UInt64) {
+        newErasures.append(position)
+        guard let index = state.indexes[event.header.dot.origin], isOwn(index) else { return }
+        erasures.take(event, of: state.origins[index].key.nodeID)
+    }
+
+    /// Puts those of the open transaction into the index.
+    func indexErasures() throws(DatabaseError) {
+        guard !newErasures.isEmpty else { return }
+        for position in newErasures { try ErasureIndex.note(position, on: connection) }
+        // Those before it are known since the log was opened.
+        try Schema.setMeta(ErasureIndex.looked, .text("1"), on: connection)
+        newErasures = []
+        hasNewErasures = true
+    }
+
+    /// What is stored of a received event.
+    func kept(of event: Event, _ index: Int) -> EventBody {
+        guard !erasures.isEmpty, !event.isErased else { return event.body }
+        let header = event.header
+        let place = Erasures.Place(
+            dot: header.dot, node: state.origins[index].key.nodeID, hlc: header.hlc, type: header.type,
+            user: header.user, author: header.author, conversation: header.conversation)
+        return erasures.covers(place) ? .erased(payloadDigest: sha.payloadDigest(event.body)) : event.body
+    }
+
+    /// Takes away the payloads of the slice that are covered, and notes how far that is. Returns what it noted.
+    func erase(_ slice: ErasureSlice) throws(DatabaseError) -> ErasureIndex.Progress {
+        var progress = slice.progress
+        for position in slice.positions {
+            guard let body = try coveredBody(at: position) else { continue }
+            // The views of any kind: the words of messages stand in the search.
+            progress.isOfViews = true
+            let update = try connection.statement(
+                "UPDATE event SET salt = NULL, payload = NULL, digest = ? WHERE position = ?")
+            try update.bind(1, blob: sha.payloadDigest(body).bytes)
+            try update.bind(2, position)
+            try update.run()
+        }
+        if slice.isLast, progress.isOfViews {
+            // Views were made with them: they are made anew, without.
+            try LogUpgrade.noteReread(on: connection)
+            isHealed = true
+            progress.isOfViews = false
+        }
+        try Schema.setMeta(ErasureIndex.erasing, .text(progress.text), on: connection)
+        return progress
+    }
+
+    /// The body that goes; `nil` if it is gone or not covered.
+    private func coveredBody(at position: UInt64) throws(DatabaseError) -> EventBody? {
+        let select = try connection.statement(
+            """
+            SELECT \(ErasedRow.columns), payload, salt, digest FROM event JOIN origin ON ref = event.origin
+            WHERE position = ?
+            """)
+        defer { select.reset() }
+        try select.bind(1, position)
+        guard try select.step(), select.isNull(11), let salt = select.uuid(10),
+            try ErasedRow(select).isCovered(by: erasures, &reader, connection)
+        else { return nil }
+        let bytes = select.bytes(9)
+        return select.isBlob(9) ? .unreadable(salt: salt, bytes: bytes) : .present(salt: salt, payload: bytes)
+    }
+}

@@ -1,0 +1,68 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+
+/// Receipts and proven answers as files (FORMATS.md §9, §10).
+enum ReceiptFile {
+    /// Lines are longer than those of native NDJSON: a payload that cannot be read, a note with many signatures.
+    private static let longest = 2 << 20
+
+    /// Reads and checks the whole file; `-` is stdin. What contradicts itself ends with exit code 3.
+    static func check(
+        _ path: String, _ handle: @escaping (Event) -> Void = { _ in }
+    ) throws(CommandFailure) -> (receipt: Receipt, check: ReceiptCheck) {
+        let input = try InputFile(path)
+        let check = ReceiptCheck(handle)
+        var reader = LineReader(descriptor: input.descriptor, longest: longest)
+        var number = 0
+        do throws(ReceiptError) {
+            while let line = try next(&reader) {
+                number = line.number
+                guard case .text(let bytes, let range) = line.content else { throw .line("length") }
+                try check.take(bytes, range)
+            }
+            return (try check.finish(), check)
+        } catch {
+            throw failure(error, path, number)
+        }
+    }
+
+    private static func next(_ reader: inout LineReader) throws(ReceiptError) -> Line? {
+        do { return try reader.next() } catch { throw .line("\(error)") }
+    }
+
+    private static func failure(_ error: ReceiptError, _ path: String, _ line: Int) -> CommandFailure {
+        guard error != .other else {
+            return CommandFailure(
+                code: error.code, "\(path): \(error)",
+                hint:
+                    "syncctl receipt --out FILE makes a receipt, syncctl history UID --proof > FILE a proven answer",
+                exitCode: .badInput)
+        }
+        return CommandFailure(
+            code: error.code, "\(path), line \(line): \(error)", why: "Nothing in this file is proven.",
+            exitCode: .integrityFailure)
+    }
+
+    /// Reads and checks what a daemon has sent.
+    static func check(_ body: [UInt8]) throws(ReceiptError) -> Receipt {
+        let check = ReceiptCheck()
+        for line in body.split(separator: UInt8(ascii: "\n")) { try check.take(Array(line), 0..<line.count) }
+        return try check.finish()
+    }
+
+    /// A head of all that the daemon which has this store open has appended: it signs one when it is asked. `nil` without a daemon.
+    static func headOfDaemon(_ files: StoreFiles) -> SignedHead? {
+        guard let daemon = try? DaemonClient.running(files),
+            let answer = try? HTTPRequest(target: Route.receipt.path).send(to: daemon.place), answer.status == 200,
+            let own = try? StoreIdentity(LogReader(files)).origin
+        else { return nil }
+        return (try? check(answer.body))?.heads.first { $0.head.head.origin == own }?.head
+    }
+
+    /// The node's key, if this user may read it: what is made without a daemon is signed with it.
+    static func key(_ files: StoreFiles) -> SigningKey? {
+        guard let pem = try? SmallFile.read(files.key) else { return nil }
+        return SigningKey(pem: pem)
+    }
+}

@@ -1,0 +1,246 @@
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+internal import SillokAPI
+
+/// Erases for good what a user has said, what was said in a conversation, or single events (docs/operating/erasure.md). Shows what goes
+/// before anything does, and asks for the name of it.
+enum EraseCommand {
+    private static let options: [Command.Option] = [
+        .value("who", "NAME", "Who asked for it: it is part of the record."),
+        .flag("dry-run", "Only shows what would go."),
+        .value("plan", "FILE", "Writes what was decided there, for --confirm; nothing is erased."),
+        .value("confirm", "FILE", "Erases what the plan in this file says, if that is still what would go."),
+    ]
+    private static let discussion = """
+        Payload and salt of the events go from every file of this node, and of every node that hears of it. That they were, who wrote \
+        them, when, in which conversation and of which type stays, so that what was signed can still be proved. Copies outside of the \
+        nodes' folders, as backups and exports, are yours to find.
+        """
+
+    static let user = Subcommand(
+        Command(
+            "erase user", "Erases for good what is in a user's history", group: "Administration",
+            arguments: [.init("user", "Whose.")],
+            options: [
+                .value(
+                    "authored", "WHAT", "What the user has written in the histories of others.",
+                    allowed: ["erase", "keep"]),
+                .value("replies", "WHAT", "What others have written in reply.", allowed: ["erase", "keep"]),
+            ] + options,
+            examples: [
+                .init("syncctl erase user u-1029 --dry-run", "what would go, and what has to be decided"),
+                .init(
+                    "syncctl erase user u-1029 --authored erase --replies keep --reason 'request 88' --who kim",
+                    "asks for the name before it does so"),
+            ],
+            discussion: discussion)
+    ) { session throws(CommandFailure) in
+        try run(session, .user(session.arguments.positional("user") ?? ""))
+    }
+
+    static let conversation = Subcommand(
+        Command(
+            "erase conversation", "Erases for good what was said in a conversation", group: "Administration",
+            arguments: [.init("conversation", "Which one.")], options: options,
+            examples: [.init("syncctl erase conversation c-88 --dry-run", "what would go")], discussion: discussion)
+    ) { session throws(CommandFailure) in
+        try run(session, .conversation(session.arguments.positional("conversation") ?? ""))
+    }
+
+    static let events = Subcommand(
+        Command(
+            "erase events", "Erases for good what single events say", group: "Administration",
+            arguments: [.init("id", "Ids of events.", count: .repeating(atLeast: 1))], options: options,
+            examples: [.init("syncctl erase events 0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f --dry-run", "what would go")],
+            discussion: discussion)
+    ) { session throws(CommandFailure) in
+        var ids: [EventID] = []
+        for text in session.arguments.positionals("id") {
+            guard let id = EventID(text: text) else { throw usageFailure("'\(text)' is no id of an event") }
+            ids.append(id)
+        }
+        return try run(session, .events(ids))
+    }
+
+    private static func run(_ session: Session, _ target: ErasurePlan.Target) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        var progress = Progress("plan", unit: "events", style: session.style())
+        let plan = try stored {
+            try ErasurePlan(target, LogReader(files)) { progress.update(done: $0, total: $1) }
+        }
+        progress.finish(done: plan.top, total: plan.top)
+        try show(session, plan)
+        guard ErasurePlan.Part.allCases.contains(where: { plan.count($0) > 0 }) else {
+            session.say(.eraseNothing)
+            try session.end(count: 0)
+            return .nothingFound
+        }
+        if session.arguments.flag("dry-run") {
+            try session.end(count: ErasureLines.lines(plan).count)
+            return .success
+        }
+        var order = try order(session, target)
+        let undecided = order.undecided(plan)
+        guard undecided.isEmpty else {
+            let options = undecided.map { "--\($0.rawValue)" }
+            throw usageFailure(
+                "there are such events, and nobody has said what becomes of them: \(options.joined(separator: ", "))",
+                hint: options.map { "\($0) erase, or \($0) keep" }.joined(separator: "; "))
+        }
+        if let path = session.arguments.value("plan") {
+            order.plan = plan.fingerprint
+            var bytes: [UInt8] = []
+            order.line.write(to: &bytes)
+            try stored { try SmallFile.replace(path, with: bytes, mode: 0o600) }
+            try session.end(count: ErasureLines.lines(plan).count)
+            return .success
+        }
+        try confirm(session, order, plan)
+        return try erase(session, order, plan, files)
+    }
+
+    /// What goes, counted.
+    private static func show(_ session: Session, _ plan: ErasurePlan) throws(CommandFailure) {
+        let lines = ErasureLines.lines(plan)
+        if session.isJSON {
+            for line in lines { try session.output.line(line) }
+            return
+        }
+        var table = TextTable([
+            .left(session.heading(.erasePart)), .left(session.heading(.type)), .right(session.heading(.events)),
+        ])
+        for part in ErasurePlan.Part.allCases {
+            for (type, count) in (plan.counts[part] ?? [:]).sorted(by: { $0.key < $1.key }) {
+                table.add([
+                    .init(session.shown(wording(part, plan.target))), .init(Sanitizer.line(type)),
+                    .init(String(count)),
+                ])
+            }
+        }
+        if !lines.isEmpty { try session.print(table) }
+        guard session.form == .human, !lines.isEmpty else { return }
+        try session.output.line(
+            session.shown(.erasePlan, String(plan.conversations), String(plan.nodes.count), String(plan.gone)))
+        try session.output.line(session.shown(.eraseStays))
+    }
+
+    private static func wording(_ part: ErasurePlan.Part, _ target: ErasurePlan.Target) -> Wording {
+        switch (part, target) {
+        case (.authored, _): .erasePartAuthored
+        case (.replies, _): .erasePartReplies
+        case (.own, .user): .erasePartHistory
+        case (.own, _): .erasePartNamed
+        }
+    }
+
+    /// What was decided, by options or by a plan.
+    private static func order(
+        _ session: Session, _ target: ErasurePlan.Target
+    ) throws(CommandFailure) -> ErasureOrder {
+        if let path = session.arguments.value("confirm") {
+            let said = ["authored", "replies", "reason", "who", "plan"].filter { name in
+                session.has(name) && session.arguments.value(name) != nil
+            }
+            guard said.isEmpty else {
+                throw usageFailure(
+                    "--confirm does what its plan says, and nothing else: leave out --\(said.joined(separator: ", --"))",
+                    hint: "for another decision make another plan: --plan FILE")
+            }
+            guard let bytes = try stored({ try SmallFile.read(path) }),
+                let object = try? JSONObject(validating: bytes)
+            else { throw usageFailure("--confirm \(path): no plan is there") }
+            let order: ErasureOrder
+            do { order = try ErasureOrder(object) } catch { throw usageFailure("--confirm \(path): \(error.text)") }
+            guard order.target == target else { throw usageFailure("--confirm \(path): that plan is about another") }
+            return order
+        }
+        func choice(_ name: String) -> Bool? {
+            session.has(name) ? session.arguments.value(name).map { $0 == "erase" } : nil
+        }
+        let order = ErasureOrder(
+            target: target, authored: choice("authored"), replies: choice("replies"),
+            reason: session.arguments.value("reason") ?? "", who: session.arguments.value("who") ?? "")
+        do { try order.check() } catch {
+            throw usageFailure(error.text, hint: "--reason TEXT and --who NAME; --dry-run shows what would go")
+        }
+        return order
+    }
+
+    /// A plan that still holds, or the name, typed at a terminal.
+    private static func confirm(
+        _ session: Session, _ order: ErasureOrder, _ plan: ErasurePlan
+    ) throws(CommandFailure) {
+        if session.arguments.value("confirm") != nil {
+            guard order.plan == plan.fingerprint else {
+                throw CommandFailure(
+                    code: ErrorCode.planChanged.rawValue, "other events would go than the plan says",
+                    hint: "look at it again: --dry-run; then a new --plan", exitCode: .tryAgain)
+            }
+            return
+        }
+        guard session.terminal.isTerminal(.input), session.terminal.isTerminal(.error) else {
+            throw usageFailure(
+                "nobody is here to confirm it", hint: "--plan FILE, and then the same with --confirm FILE")
+        }
+        let name =
+            switch order.target {
+            case .user(let name), .conversation(let name): name
+            case .events(let ids): String(ids.count)
+            }
+        // What goes is seen before anyone is asked.
+        try session.output.flush()
+        Output.message(session.text(.eraseConfirm, Sanitizer.line(name)))
+        guard readLine() == name else { throw usageFailure("that is another name: nothing was erased") }
+    }
+
+    /// Records it, and waits until nothing is left in the files of this node.
+    private static func erase(
+        _ session: Session, _ order: ErasureOrder, _ plan: ErasurePlan, _ files: StoreFiles
+    ) throws(CommandFailure) -> ExitCode {
+        var order = order
+        order.plan = plan.fingerprint
+        let (event, position): (String, UInt64)
+        if let daemon = try DaemonClient.running(files) {
+            let answer = try daemon.post(Route.erasures.path, order.line)
+            event = answer.string("event") ?? ""
+            position = UInt64(clamping: answer.integer("position") ?? 0)
+            try waitUntilErased(position, files)
+        } else {
+            (event, position) = try stored {
+                let store = try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())")
+                defer { store.close() }
+                let author = Appender.actor?.principal ?? "uid:\(geteuid())"
+                let outcomes = try store.eraseBlocking(order.erasures(plan), author: author, actor: Appender.actor)
+                try store.finishErasures()
+                guard let receipt = outcomes.first?.receipt else { throw usageFailure("the erasure was not taken") }
+                return (receipt.id.description, receipt.position)
+            }
+            _ = try FreshViews.open(session, files)
+        }
+        try session.line(session.shown(.eraseDone, event), "erased") { line in
+            line.add("event", event)
+            line.add("position", position)
+            line.add("plan", plan.fingerprint)
+        }
+        try session.end(count: ErasureLines.lines(plan).count + 1)
+        return .success
+    }
+
+    /// Waits for the daemon.
+    private static func waitUntilErased(_ position: UInt64, _ files: StoreFiles) throws(CommandFailure) {
+        let reader = try stored { try LogReader(files) }
+        while true {
+            let isDone = try stored {
+                try reader.erasedThrough() >= position && files.hasCurrentViews(reader)
+            }
+            if isDone { return }
+            guard StoreLock.owner(files) != nil else {
+                throw CommandFailure(
+                    code: "E_NO_DAEMON", "the erasure is recorded, and syncd has ended before it was done",
+                    hint: "start syncd: it goes on; 'syncctl erase status' tells how far it is", exitCode: .tryAgain)
+            }
+            sleep(milliseconds: 100)
+        }
+    }
+}

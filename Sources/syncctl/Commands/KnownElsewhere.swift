@@ -1,0 +1,80 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+
+/// What is known of a log outside of it: receipts that the user has kept, and what peers have told.
+struct KnownElsewhere {
+    /// A receipt, and where it lies.
+    struct Kept {
+        let path: String
+        let receipt: Receipt
+        let isSigned: Bool
+
+        /// Whether a note tells of it.
+        func isNamed(in note: String) -> Bool { note.contains("; \(path) knows") }
+    }
+
+    let receipts: [Kept]
+    let heads: [KnownHead]
+    /// What cannot be compared, a sentence each.
+    private let remarks: [String]
+
+    /// Reads them before the log, so that a writer's later commits are no contradiction.
+    ///
+    /// - Throws: `E_RECEIPT_OTHER` for a receipt of another cluster.
+    init(_ files: StoreFiles, _ session: Session) throws(CommandFailure) {
+        var receipts: [Kept] = []
+        for path in session.arguments.values("since") {
+            let (receipt, check) = try ReceiptFile.check(path)
+            receipts.append(Kept(path: path, receipt: receipt, isSigned: check.isSigned))
+        }
+        self.receipts = receipts
+        guard files.exists, let log = try? LogReader(files), let identity = try? StoreIdentity(log) else {
+            (heads, remarks) = ([], [])
+            return
+        }
+        var heads: [KnownHead] = []
+        var remarks: [String] = []
+        do throws(StoreError) { heads = try KnownHead.ofPeers(files) } catch {
+            remarks.append("the log could not be compared with what peers have told: \(error)")
+        }
+        for kept in receipts {
+            let maker = kept.receipt.maker
+            guard maker.key.nodeID == identity.node || maker.cluster == identity.cluster else {
+                throw CommandFailure(
+                    code: "E_RECEIPT_OTHER",
+                    "\(kept.path) is a receipt of node \(maker.key.nodeID.short) of cluster \(maker.cluster); this store is of node "
+                        + "\(identity.node.short) of cluster \(identity.cluster)",
+                    hint: "a store of that cluster: --store DIR", exitCode: .badInput)
+            }
+            if let other = (try? kept.receipt.stranger(to: log)).flatMap({ $0 }) {
+                throw CommandFailure(
+                    code: "E_RECEIPT_OTHER",
+                    "\(kept.path) has a head of origin \(other.origin) that node \(other.signer.short) has signed; that origin is node "
+                        + "\(other.node.short)'s here",
+                    hint: "ask who made it; 'syncctl check-proof \(kept.path)' tells whose keys have signed it",
+                    exitCode: .badInput)
+            }
+            if maker.key.nodeID != identity.node {
+                remarks.append(
+                    "\(kept.path) is a receipt of node \(maker.key.nodeID.short), and this store of node \(identity.node.short): what it "
+                        + "lacks need not have been here")
+            }
+            if !kept.isSigned { remarks.append("\(kept.path) is not signed as a whole: its heads are") }
+            heads += kept.receipt.known(to: identity.node, isSigned: kept.isSigned, as: kept.path)
+        }
+        (self.heads, self.remarks) = (heads, remarks)
+    }
+
+    /// Lines of the answer for people.
+    func texts(_ report: VerifyReport) -> [String] {
+        var lines = remarks.map { "  note         \($0)" }
+        for kept in receipts where report.count(of: .ends) == 0 && !report.notes.contains(where: kept.isNamed(in:)) {
+            let maker = kept.receipt.maker
+            lines.append(
+                "  since        \(kept.path): node \(maker.key.nodeID.short) at \(Timestamp.text(maker.time)), "
+                    + "\(EventText.count(kept.receipt.heads.count, "origin")); the log says the same")
+        }
+        return lines
+    }
+}

@@ -1,0 +1,81 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+
+/// `--proof` of commands that read: the events with all that proves them (FORMATS.md §10).
+enum ProofOutput {
+    static let option = Command.Option.flag("proof", "With what proves the events, for 'syncctl check-proof'.")
+
+    static func isWanted(_ session: Session) throws(CommandFailure) -> Bool {
+        guard session.arguments.flag("proof") else { return false }
+        if session.isCSV { throw usageFailure("--proof is a form of its own and has no CSV") }
+        return true
+    }
+
+    /// What the query finds of an owner's events.
+    static func run(
+        _ session: Session, _ owner: TimelineOwner, _ query: TimelineQuery
+    ) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        let views = try FreshViews.open(session, files)
+        var all = query
+        (all.withTwins, all.limit) = (true, .all)
+        let found = try stored { [all] in
+            switch owner {
+            case .user(let user): try views.positions(user: user, all)
+            case .conversation(let id): try views.positions(conversation: id, all)
+            }
+        }
+        let positions =
+            switch query.limit {
+            case .all: found
+            case .first(let count): Array(found.prefix(count))
+            case .last(let count): Array(found.suffix(count))
+            }
+        let scope: AnswerScope =
+            switch owner {
+            case .user(let user): .user(user)
+            case .conversation(let id): .conversation(id)
+            }
+        return try write(session, files, scope, positions, isFiltered: query != TimelineQuery())
+    }
+
+    /// One event, and those with the same id.
+    static func run(_ session: Session, _ event: StoredEvent) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        let id = event.event.header.id
+        let positions = try stored { try LogReader(files).events(id: id).map(\.position) }
+        return try write(session, files, .event(id), positions, isFiltered: false)
+    }
+
+    private static func write(
+        _ session: Session, _ files: StoreFiles, _ scope: AnswerScope, _ positions: [UInt64], isFiltered: Bool
+    ) throws(CommandFailure) -> ExitCode {
+        let now = session.now
+        let export = try covered {
+            try AnswerExport(
+                files, scope, at: positions, isFiltered: isFiltered, key: ReceiptFile.key(files),
+                ownHead: ReceiptFile.headOfDaemon(files), time: now)
+        }
+        var progress = Progress("proof", unit: "events", style: session.style())
+        while let piece = try stored({ try export.next() }) {
+            try session.output.write(piece)
+            progress.update(done: export.written, total: export.count)
+        }
+        progress.finish(done: export.written, total: export.count)
+        if !export.isSigned { session.say(.proofNotSigned) }
+        if export.count == 0 { return .nothingFound }
+        return export.isSigned ? .success : .degraded
+    }
+
+    /// What was appended just now has no head yet: a daemon signs it within moments.
+    private static func covered(_ make: () throws -> AnswerExport) throws(CommandFailure) -> AnswerExport {
+        for _ in 0..<20 {
+            do throws(CommandFailure) { return try stored(make) } catch {
+                guard error.code == StoreError.busy("").code else { throw error }
+            }
+            sleep(milliseconds: 100)
+        }
+        return try stored(make)
+    }
+}

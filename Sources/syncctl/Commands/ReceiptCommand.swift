@@ -1,0 +1,118 @@
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+internal import SillokAPI
+
+enum ReceiptCommand {
+    static let entry = Subcommand(
+        Command(
+            "receipt", "What a node holds, signed, and who else holds it", group: "Trust",
+            options: [
+                .value("wait", "K", "Until K other nodes hold all that is in the log now."),
+                .value("timeout", "SPAN", "Give up after so long, as 30s or 5m (default: never)."),
+                .value("out", "FILE", "Writes it there, to be kept elsewhere."),
+            ],
+            examples: [
+                .init("syncctl receipt --out today.receipt", "keep it where no operator of the node can write"),
+                .init("syncctl receipt --wait 2 --timeout 30s --out today.receipt", "with the word of two peers"),
+                .init("syncctl verify --since today.receipt", "later: the log still says the same, and more"),
+            ],
+            discussion: """
+                A receipt has the signed head of each origin, when this node had it, and cosignatures of the nodes that hold the same. \
+                --out and --json write it as a file that 'verify --since' and 'check-proof' read. Without a daemon it is made of the files: \
+                what no head covers yet is missing. Exit code 75 when the time is over, 2 when not all is covered.
+                """), run: run)
+
+    /// Between two looks, milliseconds.
+    private static let poll = 250
+
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let wanted = try usage { try session.arguments.integer("wait", in: 1...1_000) } ?? 0
+        let timeout = try span(session)
+        let place = try NodeOrFiles(session)
+        if case .files = place, wanted > 0 {
+            _ = try DaemonClient.required(by: session, to: "ask its peers")
+        }
+        var made = try make(place, session)
+        // What was there when the command began.
+        let vector = VersionVector(made.receipt.heads.map { Dot(origin: $0.head.head.origin, seq: $0.events) })
+        while made.receipt.witnesses(of: vector) < wanted {
+            if let timeout, WallClock.now >= session.now + timeout {
+                session.say(.waitedFor, String(made.receipt.witnesses(of: vector)), String(wanted))
+                return .tryAgain
+            }
+            sleep(milliseconds: poll)
+            made = try make(place, session)
+        }
+        if case .files = place { session.say(.receiptOfFiles) }
+        try write(made, session)
+        return made.receipt.heads.allSatisfy { $0.events == $0.head.head.size } ? .success : .degraded
+    }
+
+    private static func span(_ session: Session) throws(CommandFailure) -> Int64? {
+        guard let text = session.arguments.value("timeout") else { return nil }
+        do { return try TimeSpan.milliseconds(text) } catch {
+            throw usageFailure("--timeout '\(text)' is no span, as 30s")
+        }
+    }
+
+    /// A receipt as it is now.
+    private static func make(
+        _ place: NodeOrFiles, _ session: Session
+    ) throws(CommandFailure) -> (receipt: Receipt, bytes: [UInt8]) {
+        switch place {
+        case .daemon(let daemon):
+            let bytes = try daemon.ask(HTTPRequest(target: Route.receipt.path)).body
+            do throws(ReceiptError) {
+                return (try ReceiptFile.check(bytes), bytes)
+            } catch {
+                throw DaemonClient.misunderstood("no receipt: \(error)")
+            }
+        case .files(let files):
+            let now = session.now
+            return try stored {
+                let builder = try ReceiptBuilder(files, key: ReceiptFile.key(files))
+                let receipt = try builder.receipt(at: now)
+                return (receipt, builder.bytes(of: receipt))
+            }
+        }
+    }
+
+    private static func write(
+        _ made: (receipt: Receipt, bytes: [UInt8]), _ session: Session
+    ) throws(CommandFailure) {
+        if let path = session.arguments.value("out") {
+            do throws(StoreError) { try SmallFile.replace(path, with: made.bytes, mode: 0o644) } catch {
+                throw CommandFailure(error)
+            }
+            return session.say(.receiptWritten, path)
+        }
+        if session.isJSON { return try session.output.write(made.bytes) }
+        for line in text(made.receipt, session) { try session.output.line(Sanitizer.line(line)) }
+    }
+
+    private static func text(_ receipt: Receipt, _ session: Session) -> [String] {
+        let maker = receipt.maker
+        var lines = [
+            session.shown(
+                .receiptOf, "\(maker.name) (\(maker.key.nodeID))", maker.cluster, session.clock(maker.time),
+                String(maker.position))
+        ]
+        for head in receipt.heads { lines += [""] + text(head, session) }
+        return lines
+    }
+
+    private static func text(_ head: WitnessedHead, _ session: Session) -> [String] {
+        let note = SignedNote(head.head.head, [head.head.noteSignature(head.key)])
+        var lines = note.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+        if let arrived = head.arrived { lines.append(session.shown(.heldSince, session.clock(arrived))) }
+        let open = head.events - min(head.events, head.head.head.size)
+        if open > 0 { lines.append(session.shown(.notCoveredYet, String(open))) }
+        for one in head.cosignatures.map(\.cosignature) {
+            let at = session.clock(Int64(clamping: one.time) * 1_000)
+            lines.append(session.shown(.cosignedBy, one.node.description, at, String(one.head.size)))
+        }
+        if head.cosignatures.isEmpty { lines.append(session.shown(.noCosignature)) }
+        return lines
+    }
+}

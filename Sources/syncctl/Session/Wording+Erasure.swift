@@ -1,0 +1,38 @@
+internal import CommandLineKit
+
+extension Wording {
+    /// What `erase` says.
+    var erasure: Phrase {
+        switch self {
+        case .erasePart: Phrase("WHAT", "대상")
+        case .erasePartHistory: Phrase("in the user's history", "사용자 이력")
+        case .erasePartAuthored: Phrase("written in the histories of others", "다른 사용자 이력에 쓴 것")
+        case .erasePartReplies: Phrase("written by others in reply", "다른 사용자가 쓴 답글")
+        case .erasePartNamed: Phrase("as named", "지정한 것")
+        case .erasePlan:
+            Phrase(
+                "in {0} conversations; recorded by {1} nodes; {2} events are erased already",
+                "대화 {0}개, 기록한 노드 {1}개, 이미 삭제된 이벤트 {2}건")
+        case .eraseStays:
+            Phrase(
+                "who wrote it, when, where and of which type stays; what was said goes for good",
+                "작성자, 시각, 대화, 종류는 남고 내용은 영구히 삭제됩니다")
+        case .eraseNothing:
+            Phrase("nothing is here that could be erased", "삭제할 내용이 없습니다")
+        case .eraseConfirm:
+            Phrase("type {0} to erase it for good: ", "영구히 삭제하려면 {0} 입력: ")
+        case .eraseDone:
+            Phrase(
+                "erased at this node, by event {0}; other nodes follow: syncctl erase status",
+                "이 노드에서 삭제했습니다. 이벤트: {0}. 다른 노드의 진행 상황: syncctl erase status")
+        case .eraseNone: Phrase("no erasures", "삭제 기록이 없습니다")
+        case .eraseConfirmed: Phrase("CONFIRMED BY", "확인한 노드")
+        case .eraseWaiting: Phrase("NOT YET BY", "확인하지 않은 노드")
+        case .eraseUnconfirmed: Phrase("not taken up here", "이 노드는 아직 확인하지 않음")
+        case .eraseUnderWay: Phrase("under way, {0} %", "진행 중, {0} %")
+        case .eraseApplied: Phrase("erased", "삭제됨")
+        case .eraseViews: Phrase("views are built anew", "뷰를 다시 만드는 중")
+        default: Phrase("", "")
+        }
+    }
+}

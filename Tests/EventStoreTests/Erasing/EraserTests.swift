@@ -1,0 +1,295 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EventStore
+
+/// What an erasure covers is in no file afterwards (INV-11), whenever it came, and all that is signed still holds (INV-3, D27).
+struct EraserTests {
+    private static func word() -> String { "비밀\(UInt64.random(in: 1 << 60 ... .max))" }
+
+    private static func draft(
+        _ type: String, _ payload: String, user: String, conversation: String? = nil, author: String? = nil
+    ) -> EventDraft {
+        EventDraft(
+            type: type, conversation: conversation, user: user, author: author, payload: Array(payload.utf8))
+    }
+
+    private static func erasure(_ user: String) -> Erasure {
+        var erasure = Erasure(subject: .user(user))
+        (erasure.reason, erasure.who) = ("요청 88", "kim")
+        return erasure
+    }
+
+    @discardableResult
+    private func erase(_ store: EventStore, _ erasures: [Erasure]) throws -> [AppendOutcome] {
+        let outcomes = try store.eraseBlocking(erasures, author: "operator")
+        #expect(outcomes.allSatisfy { $0.receipt != nil })
+        try store.finishErasures()
+        return outcomes
+    }
+
+    @Test("Of every kind of payload that views read nothing is left in any file; what is appended afterwards stays")
+    func everyKind() throws {
+        let (folder, store) = try makeStore()
+        let words = (0..<8).map { _ in Self.word() }
+        let message = EventDraft.message(words[0], user: "u-1", conversation: "c-1")
+        let first = try store.appendBlocking([message])[0].receipt?.id
+        let edited = EventDraft(
+            type: "message.edited", conversation: "c-1", user: "u-1", cause: first,
+            payload: Array(#"{"text":"\#(words[1])"}"#.utf8))
+        _ = try store.appendBlocking([
+            edited,
+            Self.draft("bot.replied", #"{"text":"\#(words[2])"}"#, user: "u-1", conversation: "c-1", author: "bot"),
+            Self.draft("profile.changed", #"{"fields":{"name":"\#(words[3])"}}"#, user: "u-1"),
+            Self.draft(
+                "survey.answered", #"{"survey":"s","question":"q","rating":3,"comment":"\#(words[4])"}"#, user: "u-1"),
+            Self.draft(
+                "conversation.started", #"{"title":"\#(words[5])","category":"text"}"#, user: "u-1",
+                conversation: "c-1"),
+            Self.draft("conversation.renamed", #"{"title":"\#(words[6])"}"#, user: "u-1", conversation: "c-1"),
+            Self.draft("message.posted", #"{"text":"\#(String(repeating: words[7], count: 800))"}"#, user: "u-1"),
+            .message("남는 말", user: "u-2", conversation: "c-1"),
+        ])
+        try store.flushBlocking()
+        _ = try Projector.catchUp(StoreFiles(folder.path))
+        let traces = ByteScan.traces(words)
+        #expect(Set(ByteScan.find(words, in: [folder.path]).map { $0.prefix { $0 != " " } }).count == words.count)
+        // The word of 800 repetitions is cut into tokens.
+        let indexed = ByteScan.find(traces, in: [folder.path]).filter { $0.hasSuffix("views.db") }
+        #expect(indexed.count >= words.count - 1, "\(indexed)")
+
+        try erase(store, [Self.erasure("u-1")])
+        _ = try Projector.catchUp(StoreFiles(folder.path))
+        #expect(ByteScan.find(traces, in: [folder.path]).isEmpty)
+        #expect(ByteScan.find(["남는 말"], in: [folder.path]).isEmpty == false)
+        let later = Self.word()
+        _ = try store.appendBlocking([.message(later, user: "u-1", conversation: "c-1")])
+        store.close()
+        #expect(ByteScan.find(traces, in: [folder.path]).isEmpty)
+        #expect(ByteScan.find([later], in: [folder.path]).isEmpty == false)
+        let report = try verify(folder)
+        #expect(report.answer == .proven && report.erased == 8, report.text)
+        #expect(try LogReader(StoreFiles(folder.path)).uncoveredErasures().isEmpty)
+    }
+
+    @Test("Of a message alone no token is left in the search index or its WAL, and no search finds it (D15, INV-11)")
+    func searched() throws {
+        let (folder, store) = try makeStore()
+        let words = (0..<200).map { _ in Self.word() }
+        let traces = ByteScan.traces(words)
+        _ = try store.appendBlocking(words.map { .message("\($0) 이야기", user: "u-1", conversation: "c-1") })
+        _ = try store.appendBlocking([.message("남는 이야기", user: "u-2", conversation: "c-1")])
+        let files = StoreFiles(folder.path)
+        _ = try Projector.catchUp(files)
+        func found(_ words: String) throws -> Int {
+            try ViewReader(files).search(SearchQuery(SearchWords(words)), limit: 500).hits.count
+        }
+        #expect(try found("이야기") == 201 && found(traces[7]) == 0 && found(words[7]) == 1)
+        let indexed = ByteScan.find(traces, in: [folder.path]).filter { $0.contains("views.db") }
+        #expect(indexed.count >= words.count, "\(indexed.count)")
+
+        try erase(store, [Self.erasure("u-1")])
+        #expect(try found("이야기") == 1, "before the views are built anew, too")
+        _ = try Projector.catchUp(files)
+        #expect(ByteScan.find(traces, in: [folder.path]).isEmpty)
+        #expect(try found("이야기") == 1 && found(words[7]) == 0)
+        #expect(try ViewsCheck(files).run().isIntact)
+        store.close()
+        #expect(ByteScan.find(traces, in: [folder.path]).isEmpty)
+    }
+
+    @Test("Copies that SQLite leaves where it moves rows between pages are overwritten (INV-11)")
+    func slack() throws {
+        let (folder, store) = try makeStore()
+        let words = (0..<1_500).map { _ in Self.word() }
+        for start in stride(from: 0, to: words.count, by: 100) {
+            let drafts = words[start..<start + 100].enumerated().flatMap { index, word in
+                [
+                    EventDraft.message(
+                        word + String(repeating: "가", count: index * 7), user: "u-1", conversation: "c-1"),
+                    .message("남는 말 \(index)", user: "u-\(index % 5 + 2)", conversation: "c-2"),
+                ]
+            }
+            _ = try store.appendBlocking(drafts)
+        }
+        var erasure = Erasure(subject: .conversation("c-1"))
+        erasure.reason = "닫은 대화"
+        try erase(store, [erasure])
+        #expect(ByteScan.find(words, in: [folder.path]).isEmpty)
+        #expect(try LogReader(StoreFiles(folder.path)).slackPages().isEmpty)
+        store.close()
+        #expect(ByteScan.find(words, in: [folder.path]).isEmpty)
+        let report = try verify(folder)
+        #expect(report.answer == .proven && report.erased == 1_500, report.text)
+    }
+
+    @Test("What comes late from a peer is stored without its payload if it is covered, and is not healed (INV-11)")
+    func late() throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([.message("먼저", user: "u-1")])
+        try erase(store, [Self.erasure("u-1")])
+        let (gone, kept) = (Self.word(), Self.word())
+        var peer = ForeignOrigin(1, name: "busan-1")
+        peer.add(.message(gone, user: "u-1", conversation: "c-1"))
+        peer.add(.message(kept, user: "u-2", conversation: "c-1"))
+        try peer.send(to: store)
+        #expect(ByteScan.find([gone], in: [folder.path]).isEmpty)
+        let reader = try LogReader(StoreFiles(folder.path))
+        let event = try #require(try reader.event(Dot(origin: peer.id, seq: 2))?.event)
+        #expect(event.isErased)
+        #expect(try reader.event(Dot(origin: peer.id, seq: 3))?.event.isErased == false)
+        // A peer that has it whole offers it.
+        guard case .present(let salt, let payload) = peer.received[1].body else { return }
+        let carried = CarriedPayload(dot: Dot(origin: peer.id, seq: 2), salt: salt, payload: payload)
+        let healed = try blocking { store.writer.submit([.heal([carried], $0)]) }
+        #expect(healed.isEmpty)
+        #expect(ByteScan.find([gone], in: [folder.path]).isEmpty)
+        store.close()
+        #expect(try verify(folder).answer == .proven)
+    }
+
+    @Test(
+        "A peer's erasure is confirmed by an event of this node, which covers all that is here; without that it covers nothing of others"
+    )
+    func confirmed() throws {
+        let (folder, store) = try makeStore()
+        let (own, third) = (Self.word(), Self.word())
+        _ = try store.appendBlocking([.message(own, user: "u-1", conversation: "c-1")])
+        var dead = ForeignOrigin(2, name: "gone-1")
+        dead.add(.message(third, user: "u-1", conversation: "c-1"))
+        try dead.send(to: store)
+        var peer = ForeignOrigin(1, name: "busan-1", since: WallClock.now + 5_000)
+        peer.add(Self.erasure("u-1").draft(user: "operator"))
+        try peer.send(to: store)
+        #expect(ByteScan.find([own, third], in: [folder.path]).count >= 2)
+        let reader = try LogReader(StoreFiles(folder.path))
+        #expect(try reader.erasureReports().map(\.standing) == [.unconfirmed])
+
+        try store.confirmErasures()
+        for _ in 0..<100 where try reader.erasureReports().first?.standing != .applied { usleep(20_000) }
+        try store.finishErasures()
+        #expect(ByteScan.find([own, third], in: [folder.path]).isEmpty)
+        let report = try #require(try reader.erasureReports().first)
+        #expect(report.standing == .applied && report.confirmed.map(\.node) == [store.identity.node])
+        #expect(report.waiting == [dead.key.publicKey.nodeID])
+        store.close()
+        #expect(try verify(folder).answer == .proven)
+        // Once is enough.
+        let again = try EventStore(opening: folder.path)
+        try again.confirmErasures()
+        try again.finishErasures()
+        #expect(try LogReader(StoreFiles(folder.path)).erasures().count == 2)
+        again.close()
+    }
+
+    @Test("An erasure that was recorded and not applied goes on when the store is opened again")
+    func resumed() throws {
+        let (folder, store) = try makeStore()
+        let words = (0..<400).map { _ in Self.word() }
+        _ = try store.appendBlocking(words.map { .message($0, user: "u-1") })
+        _ = try store.eraseBlocking([Self.erasure("u-1")], author: "operator")
+        // Whatever it has come to.
+        store.close()
+        let again = try EventStore(opening: folder.path)
+        try again.finishErasures()
+        #expect(ByteScan.find(words, in: [folder.path]).isEmpty)
+        #expect(try LogReader(StoreFiles(folder.path)).erasureReports().map(\.standing) == [.applied])
+        again.close()
+        #expect(try verify(folder).answer == .proven)
+    }
+
+    @Test("A copy from before the erasure is erased again when the erasure comes back to it")
+    func restored() throws {
+        let (folder, store) = try makeStore()
+        let word = Self.word()
+        let copy = TemporaryFolder()
+        var peer = ForeignOrigin(1, name: "busan-1", since: WallClock.now)
+        peer.add(.message(word, user: "u-1"))
+        try peer.send(to: store)
+        store.close()
+        try? FileManager.default.removeItem(atPath: copy.path)
+        try FileManager.default.copyItem(atPath: folder.path, toPath: copy.path)
+        let restored = try EventStore(opening: copy.path)
+        peer.add(Self.erasure("u-1").draft(user: "operator"))
+        try peer.send(to: restored)
+        try restored.confirmErasures()
+        let reader = try LogReader(StoreFiles(copy.path))
+        for _ in 0..<100 where try reader.erasureReports().first?.standing != .applied { usleep(20_000) }
+        #expect(ByteScan.find([word], in: [copy.path]).isEmpty)
+        restored.close()
+    }
+
+    @Test("What a node says for itself is never covered: keys, erasures and grants stay")
+    func reserved() throws {
+        let (folder, store) = try makeStore()
+        let name = "node/\(store.identity.node)"
+        try erase(store, [Self.erasure(name), Self.erasure(name)])
+        store.close()
+        let report = try verify(folder)
+        #expect(report.answer == .proven && report.erased == 0, report.text)
+    }
+
+    @Test("A plan counts what goes, what was written elsewhere and what others replied; the choices decide")
+    func plan() throws {
+        let (folder, store) = try makeStore()
+        let question = try store.appendBlocking([.message("물음", user: "u-1", conversation: "c-1")])[0].receipt?.id
+        _ = try store.appendBlocking([
+            EventDraft(
+                type: "bot.replied", conversation: "c-9", user: "u-2", author: "bot", cause: question,
+                payload: Array(#"{"text":"답"}"#.utf8)),
+            Self.draft("message.posted", #"{"text":"남의 방"}"#, user: "u-3", conversation: "c-3", author: "u-1"),
+            .message("상관없음", user: "u-2", conversation: "c-1"),
+        ])
+        let files = StoreFiles(folder.path)
+        let plan = try ErasurePlan(.user("u-1"), LogReader(files))
+        #expect(ErasurePlan.Part.allCases.map(plan.count) == [1, 1, 1] && plan.conversations == 3)
+        let same = try ErasurePlan(.user("u-1"), LogReader(files)).fingerprint
+        #expect(same == plan.fingerprint)
+        try erase(store, plan.erasures(authored: true, withReplies: true, reason: "r", who: "w"))
+        let after = try ErasurePlan(.user("u-1"), LogReader(files))
+        #expect(ErasurePlan.Part.allCases.map(after.count) == [0, 0, 0] && after.gone >= 2)
+        #expect(after.fingerprint != plan.fingerprint)
+        let named = try ErasurePlan(.events([try #require(question)]), LogReader(files))
+        #expect(named.count(.own) == 0 && named.gone == 1)
+        store.close()
+        let report = try verify(folder)
+        #expect(report.answer == .proven && report.erased == 3, report.text)
+    }
+
+    @Test("Single events go by name, whatever their stamps, and nothing else")
+    func byName() throws {
+        let (folder, store) = try makeStore()
+        let words = (0..<3).map { _ in Self.word() }
+        let ids = try store.appendBlocking(words.map { .message($0, user: "u-1") }).compactMap(\.receipt?.id)
+        let plan = try ErasurePlan(.events([ids[1]]), LogReader(StoreFiles(folder.path)))
+        #expect(plan.count(.own) == 1)
+        try erase(store, plan.erasures(authored: false, withReplies: false, reason: "r", who: "w"))
+        store.close()
+        let left = ByteScan.find(words, in: [folder.path])
+        #expect(!left.contains { $0.hasPrefix(words[1]) } && left.contains { $0.hasPrefix(words[0]) })
+        #expect(try verify(folder).erased == 1)
+    }
+
+    @Test("An erasure is read as it is written; one of another form says nothing", arguments: [true, false])
+    func forms(isOfUser: Bool) throws {
+        var erasure = Erasure(subject: isOfUser ? .user("u \"1\"") : .conversation("대화"))
+        erasure.isWithAuthored = isOfUser
+        erasure.events = [Dot(origin: OriginID(UUIDBits(high: 1, low: 2)), seq: 3)]
+        erasure.before = HybridTime(milliseconds: 5, counter: 6)
+        erasure.confirms = Dot(origin: OriginID(UUIDBits(high: 3, low: 4)), seq: 5)
+        (erasure.reason, erasure.who) = ("까닭", "kim")
+        let draft = erasure.draft(user: "operator")
+        func event(_ payload: [UInt8]) -> Event {
+            let header = EventHeader(
+                dot: Dot(origin: OriginID(UUIDBits(high: 1, low: 1)), seq: 1), hlc: HybridTime(rawValue: 1),
+                id: EventID(UUIDBits(high: 1, low: 1)), type: draft.type, conversation: draft.conversation,
+                user: draft.user)
+            return Event(header: header, body: .present(salt: UUIDBits(high: 0, low: 0), payload: payload))
+        }
+        #expect(Erasure(event(draft.payload)) == erasure)
+        for text in [#"{"before":5}"#, #"{"before":"x"}"#, #"{"user":5,"conversation":5}"#] {
+            #expect(Erasure(event(Array(text.utf8))) == nil, "\(text)")
+        }
+    }
+}
