@@ -82,15 +82,16 @@ struct EraserTests {
         _ = try store.appendBlocking([.message("남는 이야기", user: "u-2", conversation: "c-1")])
         let files = StoreFiles(folder.path)
         _ = try Projector.catchUp(files)
+        let reader = try ViewReader(files)
         func found(_ words: String) throws -> Int {
-            try ViewReader(files).search(SearchQuery(SearchWords(words)), limit: 500).hits.count
+            try reader.search(SearchQuery(SearchWords(words)), limit: 500).hits.count
         }
         #expect(try found("이야기") == 201 && found(traces[7]) == 0 && found(words[7]) == 1)
         let indexed = ByteScan.find(traces, in: [folder.path]).filter { $0.contains("views.db") }
         #expect(indexed.count >= words.count, "\(indexed.count)")
 
         try erase(store, [Self.erasure("u-1")])
-        #expect(try found("이야기") == 1, "before the views are built anew, too")
+        #expect(try found("이야기") == 1, "of the old views, too")
         _ = try Projector.catchUp(files)
         #expect(ByteScan.find(traces, in: [folder.path]).isEmpty)
         #expect(try found("이야기") == 1 && found(words[7]) == 0)

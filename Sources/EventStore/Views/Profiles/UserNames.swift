@@ -17,7 +17,7 @@ package struct UserPlace: Hashable, Sendable {
     package var names: [String] { [folded, user] }
 }
 
-/// Users by what they are called: the name that stands in `profile`, as the search sees it, so that 김, in whatever normal form, finds 김하나,
+/// Users by name: the one that stands in `profile`, as the search sees it, so that 김, in whatever normal form, finds 김하나,
 /// and "kim" finds Kim. Users of equal names stand by their ids.
 enum UserNames {
     static let table = "user_name"
