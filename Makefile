@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: openapi acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale bench-gate bench-guests deb deb-test monitoring-tools gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean
+.PHONY: openapi acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale bench-search bench-gate bench-guests deb deb-test monitoring-tools gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -30,6 +30,7 @@ help:
 	@echo 'make bench-gate  no answer may grow with the log: bytes read, from two small stores'
 	@echo 'make bench-guests long readers beside appends: the longest wait of an append, and both WALs [RATE=10000] [SIZES=1000000]'
 	@echo 'make bench-scale  how the cost of an answer grows with the log, beside PostgreSQL [SIZES=100000,1000000]'
+	@echo 'make bench-search  words in 564,806 Korean texts, beside pg_trgm of PostgreSQL [TEXTS=100000]'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
 	@echo 'make fuzz      libFuzzer on all that reads bytes of strangers [SECONDS=60] [TARGET=session]'
 	@echo 'make hostile   a second peer, written from the documents: conformance of the wire, attacks, floods, with limits [ONLY=name]'
@@ -134,6 +135,10 @@ bench-full: bench-peers
 
 bench-scale: build bench-peers
 	@Benchmarks/scale $(if $(SIZES),--sizes $(SIZES)) --report
+
+# Real Korean texts, beside pg_trgm: needs ../shared/data/ko_nsmc.
+bench-search: build bench-peers
+	@Benchmarks/search $(if $(TEXTS),--texts $(TEXTS)) --report
 
 # Two small stores, some twenty seconds. What is read does not depend on optimisation: the programs of `make test` will do.
 bench-gate: deps

@@ -3,7 +3,7 @@ package enum Operation: String, CaseIterable, Sendable {
     // The log and its views.
     case appendEvents, listEvents, getEvent, followChanges
     case listConversations, getConversation, listRows, tellLive
-    case getProfile, listHistory, listSurveys, getSurvey
+    case getProfile, listHistory, listSurveys, getSurvey, search, listUsers
     // Subscriptions.
     case listSubscriptions, putSubscription, getSubscription, deleteSubscription
     case streamDeliveries, pullDeliveries, ackDeliveries, releaseDeliveries, extendDeliveries, parkDeliveries

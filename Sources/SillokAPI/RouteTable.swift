@@ -152,6 +152,12 @@ package enum RouteTable {
             request: RouteBody(schema: .ref("LiveItem"), example: #"{"kind":"typing","author":"medibot"}"#),
             answers: [RouteAnswer(202, "It was told to those who follow.")], errors: [.json, .author]),
         RouteSpecification(
+            .listUsers, "GET", "/v1/users", allReaders, "Users who have a name, by name.",
+            parameters: paging + [
+                RouteParameter("match", .text, "Only whose names begin so, whatever the case.")
+            ],
+            answers: [.lines("A page.", .oneOf([.ref("User"), .ref("End")]))], errors: [.cursor]),
+        RouteSpecification(
             .getProfile, "GET", "/v1/users/{user}", readers, "A user's profile.", parameters: paging + moments,
             answers: [.lines("A page.", .oneOf([.ref("ProfileField"), .ref("End")]))],
             errors: [.notFound, .cursor, .scope]),
@@ -165,6 +171,26 @@ package enum RouteTable {
             "Who has read what belongs to a user, as far as reads are recorded.", parameters: paging,
             answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))],
             errors: [.notFound, .cursor, .scope]),
+        RouteSpecification(
+            .search, "GET", "/v1/search", readers, "What was written, by the words in it, the newest first.",
+            parameters: paging + [
+                RouteParameter(
+                    "q", .place, "Words that a text has; a phrase in quotation marks; `-word`: one that it has not."),
+                RouteParameter("since", .time, "Only what was written from then on."),
+                RouteParameter("until", .time, "Only what was written before then."),
+                RouteParameter(
+                    "role", .choice(["user", "assistant", "all"]), "Only messages: of people, of bots, or both."),
+                RouteParameter("user", .text, repeatable: true, "Only of this user's history."), types, authors,
+                conversations,
+                RouteParameter(
+                    "language", .text, repeatable: true, "Only messages that say they are in this language."),
+                RouteParameter(
+                    "order", .choice(["newest", "rank"]),
+                    "`rank`: what fits best first, without a page behind it; `newest` unless said."),
+                RouteParameter(
+                    "count", .choice(["0", "1"]), "`1`: how many texts the index has, for who reads all; no hits."),
+            ], answers: [.lines("A page.", .oneOf([.ref("Hit"), .ref("HitCount"), .ref("End")]))],
+            errors: [.cursor]),
         RouteSpecification(
             .listSurveys, "GET", "/v1/surveys", allReaders, "Surveys.", parameters: paging + moments,
             answers: [.lines("A page.", .oneOf([.ref("Survey"), .ref("End")]))], errors: [.cursor, .scope]),

@@ -5,9 +5,9 @@ internal import Glibc
 enum Syncctl {
     static let subcommands: [Subcommand] = [
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
-        SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
-        ImportCommand.entry, ExportCommand.entry, VerifyCommand.entry, ReceiptCommand.entry,
-        CheckProofCommand.entry, DigestCommand.entry, StatusCommand.entry,
+        UsersCommand.entry, SurveyCommand.entry, SearchCommand.entry, TailCommand.entry, ShowCommand.entry,
+        ReplayCommand.entry, AppendCommand.entry, ImportCommand.entry, ExportCommand.entry, VerifyCommand.entry,
+        ReceiptCommand.entry, CheckProofCommand.entry, DigestCommand.entry, StatusCommand.entry,
         StatsCommand.entry, TopCommand.entry,
         DoctorCommand.entry, SettleCommand.entry, ClocksCommand.entry, VectorCommand.entry, WaitCommand.entry,
         PeersCommand.all, PeersCommand.list, InviteCommand.entry, JoinCommand.entry, PeersCommand.add,

@@ -912,3 +912,28 @@ fault(498, "who asks a lot is served before those who ask now and then", "INV-9"
        "waiting[owner] = own\n        if isPlanted(498) { turns.insert(owner, at: turn) } else { turns.append(owner) }"))
 fault(499, "a full queue has no place for who has little in it", "INV-9", "TurnQueueTests",
       (ES + "Basics/Concurrency/TurnQueue.swift", "        guard let most = waiting.max(by:", "        if isPlanted(499) { return nil }\n        guard let most = waiting.max(by:"))
+# --- Search -------------------------------------------------------------------------------------------------------------------
+
+fault(470, "upper and lower case are kept apart in the search", "", "SearchTokensTests SearchExactTests",
+      (ES + "Basics/Text/SearchTokens.swift", "if let folded = CaseFold.folded(scalar) {", "if !isPlanted(470), let folded = CaseFold.folded(scalar) {"))
+fault(471, "what parts words is no token, so that a phrase is found across it", "", "SearchTokensTests SearchViewTests",
+      (ES + "Basics/Text/SearchTokens.swift", "if let gap, hasToken, !isStopped {", "if !isPlanted(471), let gap, hasToken, !isStopped {"))
+fault(472, "texts in another normal form are not found", "", "SearchTokensTests SearchExactTests",
+      (ES + "Basics/Text/SearchTokens.swift", "for scalar in CanonicalForm.compose(piece) {", "for scalar in isPlanted(472) ? piece : CanonicalForm.compose(piece) {"))
+fault(473, "a twin that no longer counts stays in the search index", "INV-6", "SearchViewTests",
+      (ES + "Views/Search/SearchView.swift", "case .remove: remove(event, text, store)", "case .remove: if !isPlanted(473) { remove(event, text, store) }"))
+fault(474, "a zone does not learn of newer texts", "", "SearchViewTests",
+      (ES + "Views/Search/SearchZones.swift", "changed[zone] = min(range.lowerBound, time)...max(range.upperBound, time)",
+       "changed[zone] = isPlanted(474) ? range : min(range.lowerBound, time)...max(range.upperBound, time)"))
+fault(475, "what was taken back is found", "", "SearchViewTests",
+      (ES + "Views/ViewReader+Search.swift", "case .message, .reply: return amendments?.retraction == nil && amendments?.edit == nil",
+       "case .message, .reply: return (isPlanted(475) || amendments?.retraction == nil) && amendments?.edit == nil"))
+fault(476, "an edit shows a message that the caller does not see", "INV-13", "SearchViewTests",
+      (ES + "Views/ViewReader+Search.swift", "if let message = shown, let isSeen,", "if !isPlanted(476), let message = shown, let isSeen,"))
+fault(477, "the words of erased messages stay in the search index", "INV-11", "EraserTests",
+      (ES + "Writer/Appender+Erasing.swift", "progress.isOfViews = true", "progress.isOfViews = !isPlanted(477)"))
+fault(478, "what people write can be taken for a tag of the store", "", "SearchViewTests",
+      (ES + "SQLite/SearchTokenizer.swift", "bytes += text\n        return bytes", "bytes += text\n        return isPlanted(478) ? bytes.filter { $0 != tagsEnd } : bytes"))
+fault(479, "texts of equal rank stand as they arrived", "INV-6", "SearchViewTests",
+      (ES + "Views/ViewReader+SearchRank.swift", "a.score == b.score ? a.key > b.key : a.score > b.score",
+       "a.score == b.score ? (isPlanted(479) ? a.position > b.position : a.key > b.key) : a.score > b.score"))

@@ -19,6 +19,7 @@ enum Rooms {
         Room("EventStore/Basics/Bytes", "bytes, hexadecimal and base64 text, Protocol Buffers"),
         Room("EventStore/Basics/Clock", "the clocks of the system"),
         Room("EventStore/Basics/Numbers", "sums that do not overflow"),
+        Room("EventStore/Basics/Text", "normalised characters, and the tokens that a search looks for"),
         Room("EventStore/Basics/JSON", "JSON read in place", ["EventStore/Basics/Bytes"]),
         Room(
             "EventStore/Basics/Concurrency", "lock, monitor, threads, job pool, ordered pipeline; Dispatch",
@@ -140,12 +141,15 @@ enum Rooms {
             "EventStore/Views/Surveys", "surveys and their answers",
             [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
         Room(
+            "EventStore/Views/Search", "the words of what people wrote, and where they stand",
+            [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
+        Room(
             "EventStore/Projection", "the projector: views.db follows the log",
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
                 "EventStore/Log", "EventStore/Writer", "EventStore", "EventStore/LSM", "EventStore/Views/Contract",
                 "EventStore/Views/Messages", "EventStore/Views/Conversations", "EventStore/Views/Profiles",
-                "EventStore/Views/Surveys", "EventStore/Views/Timeline",
+                "EventStore/Views/Surveys", "EventStore/Views/Timeline", "EventStore/Views/Search",
             ]),
         Room(
             "EventStore/Views/Check", "proving views by making them again",
@@ -153,7 +157,8 @@ enum Rooms {
                 basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Files", "EventStore/Log",
                 "EventStore/LSM",
                 "EventStore/Views/Contract", "EventStore/Views/Messages", "EventStore/Views/Conversations",
-                "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Projection",
+                "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Views/Search",
+                "EventStore/Projection",
             ]),
         Room(
             "EventStore/Views", "the reader of all views",
@@ -162,7 +167,7 @@ enum Rooms {
                 "EventStore/LSM",
                 "EventStore/Views/Contract", "EventStore/Views/Messages", "EventStore/Views/Conversations",
                 "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Views/Timeline",
-                "EventStore/Projection",
+                "EventStore/Views/Search", "EventStore/Projection",
             ]),
         Room(
             "EventStore/Reading", "the reader of a store: its queries are always fresh",

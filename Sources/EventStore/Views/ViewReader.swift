@@ -50,7 +50,7 @@ package final class ViewReader {
         path = place.path + "/views.db"
         log = try LogReader(files)
         try Projector(files, path: path).catchUp()
-        connection = try openForReading(path)
+        connection = try ViewDatabase.connect(path)
         inode = Self.inode(path)
     }
 

@@ -120,7 +120,8 @@ final class APIServer: Sendable {
                         .seekSubscription:
                         subscriptions.answer(request)
                     case .listEvents, .getEvent, .listConversations, .getConversation, .listRows, .getProfile,
-                        .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders:
+                        .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders,
+                        .search:
                         let term = AnswerTerm()
                         exchange.watchEnd { isGone in isGone ? term.cancel() : term.hasten() }
                         readers.submit(term, request) {

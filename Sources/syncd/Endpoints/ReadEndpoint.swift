@@ -47,6 +47,10 @@ struct ReadEndpoint {
         }
         do throws(BadParameter) {
             let request = try PageRequest(route, exchange.request)
+            if request.isCount, !admitted.caller.readsAll {
+                return exchange.refuse(
+                    .role, "count: who does not read all cannot count all", hint: "without count, page by page")
+            }
             guard !admitted.caller.isRecorded || record(admitted, reader, log) else { return }
             answer(admitted, request, pool, reader)
         } catch {
@@ -74,7 +78,9 @@ struct ReadEndpoint {
                 default: []
                 }
             guard case .found(let route, _) = RouteTable.match(request.method, request.segments) else { return false }
-            try log.record(admitted.caller, route: route.label, subject: request.path, users: users, reason: reason)
+            // What was looked for is what was read.
+            let subject = request.path + (request.queryItem("q").map { "?q=\($0)" } ?? "")
+            try log.record(admitted.caller, route: route.label, subject: subject, users: users, reason: reason)
             return true
         } catch {
             exchange.refuse(error)
@@ -212,6 +218,8 @@ struct ReadEndpoint {
         case .access: return try access(of: nil)
         case .readers(let user):
             return isOpen(user) || sight.caller.isAny(of: [.admin]) ? try access(of: user) : nil
+        case .search: return try search()
+        case .users: return try users()
         }
     }
 
@@ -332,6 +340,47 @@ struct ReadEndpoint {
             page.add(JSONLine(read: object, entry.stored.event.header))
         }
         (page.hasMore, page.next) = (end != nil, end.map(PagePlace.entry))
+        return page
+    }
+
+    private mutating func search() throws(StoreError) -> Page? {
+        guard let words = request.words else { return nil }
+        var page = Page()
+        if request.isCount {
+            page.add(JSONLine(texts: try views.searchCount(words)))
+            return page
+        }
+        var bound: DisplayKey?
+        if case .entry(let key) = request.place { bound = key }
+        var sight = self.sight
+        let views = views
+        defer { self.sight = sight }
+        func sees(_ header: EventHeader) throws(StoreError) -> Bool { try sight.sees(header, views) }
+        let isSeen = sight.isWhole ? nil : sees
+        let found: SearchPage
+        if request.isRanked {
+            let (ranked, isWhole) = try views.ranked(words, limit: request.limit, isSeen: isSeen)
+            (found, page.hasMore) = (ranked, !isWhole)
+        } else {
+            found = try views.search(words, limit: request.limit, before: bound, isSeen: isSeen)
+            page.hasMore = found.next != nil
+        }
+        for hit in found.hits { page.add(try lines.line(hit)) }
+        page.next = found.next.map(PagePlace.entry)
+        if found.position != end.position { end = try views.log.place(at: found.position) }
+        return page
+    }
+
+    private func users() throws(StoreError) -> Page {
+        var last: UserPlace?
+        if case .names(let names) = request.place { last = UserPlace(folded: names[0], user: names[1]) }
+        var page = Page()
+        for user in try views.users(request.match, limit: request.limit, after: last) {
+            page.add(JSONLine(user))
+            page.next = .names(user.place.names)
+        }
+        page.hasMore = page.count >= request.limit
+        if !page.hasMore { page.next = nil }
         return page
     }
 
