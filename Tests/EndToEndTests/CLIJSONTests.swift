@@ -129,7 +129,11 @@ struct CLIJSONTests {
             ("status", [], ""),
             ("doctor", ["--all"], ""), ("vector", [], ""), ("clocks", [], ""), ("peers add", ["p", node], ""),
             ("peers list", [], ""), ("peers remove", ["p"], ""), ("quarantine list", [], ""),
-            ("backup", [folder.file("backup")], ""),
+            ("backup copy", [folder.file("copy")], ""), ("backup create", [folder.file("backup")], ""),
+            ("backup list", [folder.file("backup")], ""), ("backup verify", [folder.file("backup")], ""),
+            ("backup drill", [folder.file("backup")], ""),
+            ("backup restore", [folder.file("backup"), "--into", folder.file("restored")], ""),
+            ("backup prune", [folder.file("backup"), "--keep", "1"], ""),
             ("check-proof", [Self.vector("receipt")], ""), ("check-proof", [Self.vector("answer")], ""),
         ]
         let documented = try Self.documented()

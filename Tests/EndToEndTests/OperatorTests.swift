@@ -214,7 +214,7 @@ struct OperatorTests {
             return count
         }
         let copy = folder.file("copy")
-        let run = try await syncctl.run(["backup", copy, "--json", "--store", daemon.store])
+        let run = try await syncctl.run(["backup", "copy", copy, "--json", "--store", daemon.store])
         isDone.withLock { $0 = true }
         #expect(run.code == 0, "\(run.errors)")
         #expect(await appended.value > 0)
@@ -223,13 +223,13 @@ struct OperatorTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: copy)
         #expect(Set(names).isSuperset(of: ["log.db", "node.key"]) && !names.contains("log.db.new"), "\(names)")
 
-        let again = try await syncctl.run(["backup", copy, "--store", daemon.store])
+        let again = try await syncctl.run(["backup", "copy", copy, "--store", daemon.store])
         #expect(again.code != 0 && again.errors.contains("name a folder that is not there yet"), "\(again.errors)")
         let bare = folder.file("bare")
-        #expect(try await syncctl.run(["backup", "--without-key", bare, "--store", daemon.store]).code == 0)
+        #expect(try await syncctl.run(["backup", "copy", "--without-key", bare, "--store", daemon.store]).code == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: bare) == ["log.db"])
         chmod(daemon.store + "/node.key", 0o700)
-        #expect(try await syncctl.run(["backup", folder.file("no/where"), "--store", daemon.store]).code == 74)
+        #expect(try await syncctl.run(["backup", "copy", folder.file("no/where"), "--store", daemon.store]).code == 74)
     }
 
     @Test("A copy without its key can be read and verified, and is not called damaged")
