@@ -153,14 +153,14 @@ struct OperatorTests {
         let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
             path: "../../docs/operating/backup.md")
         let text = try String(contentsOf: page, encoding: .utf8)
-        let chapter = try #require(text.components(separatedBy: "## Backup\n").dropFirst().first)
+        let chapter = try #require(text.components(separatedBy: "## A plain copy\n").dropFirst().first)
         let commands = chapter.components(separatedBy: "\n#")[0].split(separator: "\n").filter {
             $0.hasPrefix("    $ ")
         }
         return commands.map {
             String($0.dropFirst(6).prefix { $0 != "#" })
                 .replacingOccurrences(of: "/var/lib/syncd", with: store)
-                .replacingOccurrences(of: "/backup/seoul", with: copy)
+                .replacingOccurrences(of: "/copies/seoul", with: copy)
         }
     }
 
