@@ -56,7 +56,7 @@ package final class BackupDrill {
         if uncovered > 0, !isErasedLater {
             findings += report.findings.filter { $0.check == .erasures }.map { "\($0)" }
         }
-        if report.answer == .notCovered { findings.append("not all of it is covered by signed heads") }
+        if report.unsigned > 0 { findings.append("\(report.unsigned) events are not covered by signed heads") }
         findings += try compare(manifest, files)
         var entry = stat()
         stat(files.log, &entry)

@@ -71,6 +71,13 @@ extension BackupError: CustomStringConvertible {
     }
 }
 
+extension BackupError {
+    /// What building a log has met.
+    init(_ error: SnapshotError) {
+        if case .store(let error) = error { self = .store(error) } else { self = .log(error) }
+    }
+}
+
 /// Runs something of the store; its errors become those of a backup.
 func mapped<Result>(_ body: () throws(StoreError) -> Result) throws(BackupError) -> Result {
     do { return try body() } catch { throw .store(error) }

@@ -84,7 +84,7 @@ package final class BackupRestore {
             let log = try RestoredLog(part, threads: Self.threads)
             self.log = log
             return log
-        } catch { throw .log(error) }
+        } catch { throw BackupError(error) }
     }
 
     private func build(_ body: () throws(BackupError) -> BackupManifest) throws(BackupError) -> RestoreReport {
@@ -93,7 +93,7 @@ package final class BackupRestore {
             let manifest = try body()
             guard let log else { throw .damaged(file: "the backup", reason: "it has no segments") }
             let position: UInt64
-            do { position = try log.finish(manifest, at: end) } catch { throw .log(error) }
+            do { position = try log.finish(manifest, at: end) } catch { throw BackupError(error) }
             let hasKey = withKey && manifest.files.contains { $0.name == "node.key" }
             let files = part
             try mapped { () throws(StoreError) in
@@ -129,7 +129,7 @@ package final class BackupRestore {
     }
 
     private func add(_ piece: BackupPiece, to log: RestoredLog, _ total: UInt64) throws(BackupError) {
-        do { try log.add(piece) } catch { throw .log(error) }
+        do { try log.add(piece) } catch { throw BackupError(error) }
         guard progress(log.position, total) else { throw .interrupted }
     }
 

@@ -181,7 +181,7 @@ extension BackupWriter {
         try stream.endFile()
         try stream.end()
         return BackupReport(
-            manifest: manifest, after: base?.position ?? 0, bytes: bytes, uncovered: top - min(top, position),
+            manifest: try signed(manifest), after: base?.position ?? 0, bytes: bytes, uncovered: top - min(top, position),
             base: base?.id, isOtherHistory: false, rewritten: 0, unreached: [])
     }
 

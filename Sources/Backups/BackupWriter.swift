@@ -88,8 +88,8 @@ package final class BackupWriter {
             refreshed = (again.manifests, refreshed.rewritten + again.rewritten, again.unreached)
         }
         return BackupReport(
-            manifest: manifest, after: base?.position ?? 0, bytes: bytes, uncovered: top - min(top, position),
-            base: base?.id, isOtherHistory: base == nil && !known.isEmpty && !plan.isFull,
+            manifest: try signed(manifest), after: base?.position ?? 0, bytes: bytes,
+            uncovered: top - min(top, position), base: base?.id, isOtherHistory: base == nil && !known.isEmpty && !plan.isFull,
             rewritten: refreshed.rewritten, unreached: refreshed.unreached)
     }
 
@@ -182,6 +182,13 @@ package final class BackupWriter {
     func parts(_ plan: BackupPlan) throws(BackupError) -> (files: [BackupManifest.Part], told: [BackupManifest.Part]) {
         try mapped { () throws(StoreError) in
             (try StoreParts.files(files, withKey: plan.withKey), try StoreParts.cosignatures(files))
+        }
+    }
+
+    /// The same as who reads it has it.
+    func signed(_ manifest: BackupManifest) throws(BackupError) -> BackupManifest {
+        do throws(InvalidManifest) { return try BackupManifest(manifest.bytes(signedWith: signer)) } catch {
+            throw .damaged(file: Repository.name(ofManifest: manifest.id), reason: error.reason)
         }
     }
 

@@ -95,10 +95,11 @@ struct BackupSession {
         }
     }
 
-    /// Bytes as people read them, in one unit whatever they are, so that lines can be compared.
+    /// Bytes as people read them, rounded up to a tenth.
     static func size(_ bytes: UInt64) -> String {
-        let tenths = bytes / 104_858 + (bytes % 104_858 == 0 ? 0 : 1)
-        return "\(tenths / 10).\(tenths % 10) MiB"
+        let (unit, name): (UInt64, String) = bytes < 1 << 20 ? (1 << 10, "KiB") : (1 << 20, "MiB")
+        let tenths = (bytes * 10 + unit - 1) / unit
+        return "\(tenths / 10).\(tenths % 10) \(name)"
     }
 
     /// What is said of a backup in a line of JSON.
