@@ -71,7 +71,8 @@ let package = Package(
         .executableTarget(
             name: "syncctl",
             dependencies: [
-                "SillokAPI", "Access", "SyncEngine", "Interchange", "Backups", "EventStore", "CommandLineKit", "CCurl",
+                "SillokAPI", "Access", "SyncEngine", "Interchange", "Backups", "EventStore", "CommandLineKit",
+                "CCurl",
             ],
             swiftSettings: strict, linkerSettings: standalone),
 

@@ -55,7 +55,8 @@ package final class RepositoryCheck {
             close(branch)
             // Chains are as a rule one; the order within one is that of the segments.
             for (segment, group) in Self.next(branch) {
-                open.append(Branch(manifests: group, depth: branch.depth + 1, chain: try follow(segment, branch.chain)))
+                open.append(
+                    Branch(manifests: group, depth: branch.depth + 1, chain: try follow(segment, branch.chain)))
             }
         }
         report.proven.sort { ($0.time, $0.id) < ($1.time, $1.id) }
@@ -144,7 +145,8 @@ struct SegmentCheck {
     /// The chain behind the segment.
     func finish(_ reader: SegmentReader) throws(BackupError) -> RowChain? {
         try Self.compare(segment, reader)
-        guard leaves.finish() == segment.leaves, holes.finish() == segment.holes, chain?.position ?? segment.last == segment.last
+        guard leaves.finish() == segment.leaves, holes.finish() == segment.holes,
+            chain?.position ?? segment.last == segment.last
         else { throw .damaged(file: file, reason: "its rows are not those that the backup names") }
         return chain
     }
@@ -154,7 +156,8 @@ struct SegmentCheck {
         let (bytes, digest) = reader.finish()
         guard bytes == segment.bytes, digest == segment.digest else {
             throw .damaged(
-                file: Repository.name(ofSegment: segment.file), reason: "it is not as it was written: its SHA-256 is another")
+                file: Repository.name(ofSegment: segment.file),
+                reason: "it is not as it was written: its SHA-256 is another")
         }
     }
 }

@@ -62,7 +62,8 @@ package final class BackupDrill {
         stat(files.log, &entry)
         return DrillReport(
             manifest: manifest, restoring: Int64((restored - start) / 1_000_000),
-            verifying: Int64((end - restored) / 1_000_000), events: report.events, bytes: UInt64(clamping: entry.st_size),
+            verifying: Int64((end - restored) / 1_000_000), events: report.events,
+            bytes: UInt64(clamping: entry.st_size),
             findings: findings, erasedLater: isErasedLater ? uncovered : 0)
     }
 

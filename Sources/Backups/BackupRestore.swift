@@ -99,10 +99,11 @@ package final class BackupRestore {
             try mapped { () throws(StoreError) in
                 try StoreParts.restore(
                     manifest, into: files, withKey: withKey, isWhole: position == manifest.position)
-                unlink(files.folder + Self.mark)
                 try SmallFile.syncFolder(of: files.log)
                 guard rename(files.folder, folder) == 0 else { throw .system(folder) }
                 try SmallFile.syncFolder(of: folder)
+                // Last: until then what is left of an interrupted restore is known for that.
+                unlink(folder + Self.mark)
             }
             return RestoreReport(manifest: manifest, position: position, hasKey: hasKey)
         } catch {

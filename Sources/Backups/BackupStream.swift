@@ -77,7 +77,9 @@ package final class StreamReader {
             guard all.count <= SmallFile.largest else { throw Self.damaged("a manifest is too large") }
         }
         let manifest = try ManifestFile.manifest(in: all, named: name, id: nil, key: key)
-        guard Repository.name(ofManifest: manifest.id) == name else { throw Self.damaged("a manifest under another's name") }
+        guard Repository.name(ofManifest: manifest.id) == name else {
+            throw Self.damaged("a manifest under another's name")
+        }
         guard try record().type == StreamForm.end else { throw Self.damaged("it goes on behind its manifest") }
         isInStream = false
         isAtEnd = try !hasMore()
@@ -165,9 +167,11 @@ extension BackupWriter {
         }
         let parts = try self.parts(plan)
         let (position, origins, top) = try awaitHead()
+        guard position >= base?.position ?? 0 else { throw .unsigned }
         var segments = base?.segments ?? []
         var bytes: UInt64 = 0
-        try writeSegments(after: base?.position ?? 0, through: position, applied, key: key) { file throws(BackupError) in
+        try writeSegments(after: base?.position ?? 0, through: position, applied, key: key) {
+            file throws(BackupError) in
             try stream.begin(Repository.name(ofSegment: file))
             return stream
         } written: { stream, segment throws(BackupError) in
@@ -181,7 +185,8 @@ extension BackupWriter {
         try stream.endFile()
         try stream.end()
         return BackupReport(
-            manifest: try signed(manifest), after: base?.position ?? 0, bytes: bytes, uncovered: top - min(top, position),
+            manifest: try signed(manifest), after: base?.position ?? 0, bytes: bytes,
+            uncovered: top - min(top, position),
             base: base?.id, isOtherHistory: false, rewritten: 0, unreached: [])
     }
 

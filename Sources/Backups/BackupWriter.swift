@@ -29,6 +29,26 @@ package struct BackupPlan: Sendable {
 
     /// Bytes after which a segment ends: what an erasure makes to be written again.
     static let segment: UInt64 = 64 << 20
+    /// How many small segments in a row become one.
+    static let fan = 16
+
+    /// How many of the last segments are written again together with `rows` new ones, so that a backup has some hundred segments at most
+    /// however many backups there were: of those of a size, and the larger ones that this makes.
+    static func merged(_ segments: [BackupManifest.Segment], with rows: UInt64) -> Int {
+        var (count, rows) = (0, rows)
+        while true {
+            let last = segments.dropLast(count).suffix(fan - 1)
+            let size = tier(rows)
+            guard last.count == fan - 1,
+                last.allSatisfy({ tier($0.last - $0.after) <= size && $0.bytes < segment / 4 })
+            else { return count }
+            count += last.count
+            rows += last.saturatedSum { $0.last - $0.after }
+        }
+    }
+
+    private static func tier(_ rows: UInt64) -> Int { (UInt64.bitWidth - rows.leadingZeroBitCount) / 4 }
+
     /// How long is waited for a head that covers what is there, and for an erasure under way, milliseconds.
     static let patience = (head: 2_000, erasure: 30_000, each: 50)
 }
@@ -62,15 +82,18 @@ package final class BackupWriter {
     /// Makes a backup in a repository that was opened for making.
     package func run(_ plan: BackupPlan, in repository: Repository) throws(BackupError) -> BackupReport {
         let applied = try awaitErasures()
-        let known = try repository.manifests().good
         let erasing = RepositoryErasure(repository, self)
-        var refreshed = try erasing.run(known, applied)
-        let base = plan.isFull ? nil : try newest(refreshed.manifests)
+        var refreshed = try erasing.run(applied)
+        let hasOthers = try !repository.ids().isEmpty
         let parts = try self.parts(plan)
         let (position, origins, top) = try awaitHead()
+        let base = plan.isFull ? nil : try newest(in: repository, upTo: position)
         var segments = base?.segments ?? []
+        let added = position - (base?.position ?? 0)
+        if added > 0 { segments.removeLast(BackupPlan.merged(segments, with: added)) }
         var bytes: UInt64 = 0
-        try writeSegments(after: base?.position ?? 0, through: position, applied, key: repository.key) { file throws(BackupError) in
+        try writeSegments(after: segments.last?.last ?? 0, through: position, applied, key: repository.key) {
+            file throws(BackupError) in
             try FileSink(repository.path(ofSegment: file))
         } written: { sink, segment throws(BackupError) in
             try sink.finish()
@@ -83,19 +106,23 @@ package final class BackupWriter {
         // Erasures that were applied while rows were read: they may be in both forms.
         let now = try mapped { () throws(StoreError) in try source.erasures().applied }
         if now > applied {
-            let again = try erasing.run(refreshed.manifests + [manifest], now)
-            manifest = again.manifests.first { $0.id == manifest.id } ?? manifest
-            refreshed = (again.manifests, refreshed.rewritten + again.rewritten, again.unreached)
+            let again = try erasing.run(now)
+            manifest = try repository.manifest(manifest.id)
+            refreshed = (refreshed.rewritten + again.rewritten, again.unreached)
         }
         return BackupReport(
             manifest: try signed(manifest), after: base?.position ?? 0, bytes: bytes,
-            uncovered: top - min(top, position), base: base?.id, isOtherHistory: base == nil && !known.isEmpty && !plan.isFull,
+            uncovered: top - min(top, position), base: base?.id,
+            isOtherHistory: base == nil && !plan.isFull && hasOthers,
             rewritten: refreshed.rewritten, unreached: refreshed.unreached)
     }
 
-    /// The newest of these that the log goes on from.
-    func newest(_ manifests: [BackupManifest]) throws(BackupError) -> BackupManifest? {
-        for manifest in manifests.reversed() where try continues(manifest) { return manifest }
+    /// The newest backup that the log goes on from. One that is damaged is passed over: 'verify' names it.
+    private func newest(in repository: Repository, upTo position: UInt64) throws(BackupError) -> BackupManifest? {
+        for id in try repository.ids().reversed() {
+            guard let manifest = try repository.manifestIfSound(id), manifest.position <= position else { continue }
+            if try continues(manifest) { return manifest }
+        }
         return nil
     }
 
@@ -179,7 +206,8 @@ package final class BackupWriter {
     }
 
     /// What the store has beside its log. Before it is known how far that goes: peers sign what they have of it, and no more.
-    func parts(_ plan: BackupPlan) throws(BackupError) -> (files: [BackupManifest.Part], told: [BackupManifest.Part]) {
+    func parts(_ plan: BackupPlan) throws(BackupError) -> (files: [BackupManifest.Part], told: [BackupManifest.Part])
+    {
         try mapped { () throws(StoreError) in
             (try StoreParts.files(files, withKey: plan.withKey), try StoreParts.cosignatures(files))
         }

@@ -91,6 +91,14 @@ package final class Repository {
         return try ManifestFile.manifest(in: bytes, named: name, id: id, key: key)
     }
 
+    /// The same; `nil` for one that is damaged.
+    func manifestIfSound(_ id: String) throws(BackupError) -> BackupManifest? {
+        do throws(BackupError) { return try manifest(id) } catch {
+            guard case .damaged = error else { throw error }
+            return nil
+        }
+    }
+
     /// All backups that can be read, the oldest first, and what is wrong with the others.
     package func manifests() throws(BackupError) -> (good: [BackupManifest], bad: [BackupError]) {
         var (good, bad): ([BackupManifest], [BackupError]) = ([], [])
@@ -191,7 +199,9 @@ enum ManifestFile {
         }
         do throws(InvalidManifest) {
             let manifest = try BackupManifest(plain)
-            guard id == nil || manifest.id == id else { throw InvalidManifest(reason: "it is the backup \(manifest.id)") }
+            guard id == nil || manifest.id == id else {
+                throw InvalidManifest(reason: "it is the backup \(manifest.id)")
+            }
             return manifest
         } catch {
             throw .damaged(file: name, reason: "no manifest of a backup: \(error.reason)")

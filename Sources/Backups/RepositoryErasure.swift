@@ -8,13 +8,21 @@ struct RepositoryErasure {
 
     init(_ repository: Repository, _ writer: BackupWriter) { (self.repository, self.writer) = (repository, writer) }
 
-    /// Brings `manifests`, all of the repository that can be read, up to the erasures that are `applied`.
+    /// Brings all backups that can be read up to the erasures that are `applied`. The newest one comes last: if it is so far, all are.
     ///
-    /// - Returns: The manifests as they are now, how many segments were written again, and the backups of another history whose segments
-    ///   the log does not have.
-    func run(
+    /// - Returns: How many segments were written again, and the backups of another history whose segments the log does not have.
+    func run(_ applied: UInt64) throws(BackupError) -> (rewritten: Int, unreached: [String]) {
+        for id in try repository.ids().reversed() {
+            guard let newest = try repository.manifestIfSound(id) else { continue }
+            if newest.segments.allSatisfy({ $0.erasures >= applied }) { return (0, []) }
+            break
+        }
+        return try run(repository.manifests().good, applied)
+    }
+
+    private func run(
         _ manifests: [BackupManifest], _ applied: UInt64
-    ) throws(BackupError) -> (manifests: [BackupManifest], rewritten: Int, unreached: [String]) {
+    ) throws(BackupError) -> (rewritten: Int, unreached: [String]) {
         var renewed: [String: BackupManifest.Segment] = [:]
         var others: [BackupManifest] = []
         var rewritten = 0
@@ -29,7 +37,7 @@ struct RepositoryErasure {
                 renewed[segment.file] = now
             }
         }
-        guard !renewed.isEmpty else { return (manifests, 0, others.map(\.id)) }
+        guard !renewed.isEmpty else { return (0, others.map(\.id)) }
         var result: [BackupManifest] = []
         for manifest in manifests {
             var changed = manifest
@@ -42,8 +50,10 @@ struct RepositoryErasure {
             _ = try repository.remove(leftovers: repository.leftovers(besides: result).filter(old.contains))
         }
         // A history that parts from the log later shares its first segments with it.
-        let unreached = others.filter { other in other.segments.contains { (renewed[$0.file] ?? $0).erasures < applied } }
-        return (result, rewritten, unreached.map(\.id))
+        let unreached = others.filter { other in
+            other.segments.contains { (renewed[$0.file] ?? $0).erasures < applied }
+        }
+        return (rewritten, unreached.map(\.id))
     }
 
     /// The segment as it is to be: the same file where no payload has gone.

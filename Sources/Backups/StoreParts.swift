@@ -28,7 +28,9 @@ enum StoreParts {
 
     static func cosignatures(_ files: StoreFiles) throws(StoreError) -> [BackupManifest.Part] {
         guard let values = try NamedValues(reading: files.cosignatures) else { return [] }
-        return try (values.all("mine/") + values.all("node/")).map { BackupManifest.Part(name: $0.name, value: $0.bytes) }
+        return try (values.all("mine/") + values.all("node/")).map {
+            BackupManifest.Part(name: $0.name, value: $0.bytes)
+        }
     }
 
     /// Puts them into the store in `files`. Names come from a file: only those are taken that a backup has.

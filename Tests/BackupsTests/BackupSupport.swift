@@ -41,7 +41,9 @@ final class Archive {
     }
 
     @discardableResult
-    func create(_ plan: BackupPlan = BackupPlan(withKey: true, isFull: false), key: StreamKey? = nil) throws -> BackupReport {
+    func create(_ plan: BackupPlan = BackupPlan(withKey: true, isFull: false), key: StreamKey? = nil) throws
+        -> BackupReport
+    {
         try BackupWriter(files) { _, _ in true }.run(plan, in: repository(.making, key: key))
     }
 
@@ -80,8 +82,9 @@ func events(_ files: StoreFiles, through end: UInt64 = .max) throws -> [Event] {
 
 func verify(_ files: StoreFiles) throws -> VerifyReport { try Verifier(files).run() }
 
-let testKey = StreamKey(bytes: Array(0..<32))!
-let otherKey = StreamKey(bytes: Array(1..<33))!
+/// The key of the golden repository.
+let testKey = StreamKey(bytes: Array(0..<32))
+let otherKey = StreamKey(bytes: Array(1..<33))
 
 /// What a body throws.
 func failure(_ body: () throws -> Void) -> BackupError? {

@@ -15,7 +15,8 @@ struct ErasedBackupTests {
         try archive.store.flushBlocking()
     }
 
-    @Test("Segments that hold it are written again, the others stay, and every backup is whole and restores without it")
+    @Test(
+        "Segments that hold it are written again, the others stay, and every backup is whole and restores without it")
     func rewritten() throws {
         let archive = try Archive()
         let word = Self.word()
@@ -33,17 +34,23 @@ struct ErasedBackupTests {
         let manifests = try archive.repository().manifests().good
         #expect(manifests.map(\.id) == [first, second, third, report].map(\.manifest.id))
         #expect(manifests[3].segments[0].file == first.manifest.segments[0].file)
-        #expect(manifests[1].segments[1].file != second.manifest.segments[1].file && manifests[1].segments[1].holes.count == 5)
-        #expect(!FileManager.default.fileExists(atPath: "\(archive.repositoryPath)/segments/\(second.manifest.segments[1].file)"))
+        #expect(
+            manifests[1].segments[1].file != second.manifest.segments[1].file
+                && manifests[1].segments[1].holes.count == 5)
+        #expect(
+            !FileManager.default.fileExists(
+                atPath: "\(archive.repositoryPath)/segments/\(second.manifest.segments[1].file)"))
         let checked = try archive.check()
-        #expect(checked.proven.count == 4 && checked.leftovers.isEmpty && checked.unsigned.isEmpty, "\(checked.findings)")
+        #expect(
+            checked.proven.count == 4 && checked.leftovers.isEmpty && checked.unsigned.isEmpty, "\(checked.findings)")
         for (index, manifest) in manifests.enumerated() {
             let restored = try archive.restore("r\(index)", manifest.id)
             #expect(ByteScan.find([word], in: [restored.folder]).isEmpty)
             let drill = try BackupDrill(
                 archive.repository(), in: archive.folder.path, restoring: { _, _ in true }, verifying: { _, _ in }
             ).run(manifest)
-            #expect(drill.isGood && drill.erasedLater == ([1, 2].contains(index) ? 5 : 0), "\(index): \(drill.findings)")
+            #expect(
+                drill.isGood && drill.erasedLater == ([1, 2].contains(index) ? 5 : 0), "\(index): \(drill.findings)")
         }
         // The next one has nothing to do.
         #expect(try archive.create().rewritten == 0)

@@ -7,7 +7,9 @@ import Testing
 
 /// docs/operating/backup.md: what goes into a repository comes out of it as it was, and proves itself (INV-2, INV-3, INV-4).
 struct RoundTripTests {
-    @Test("One full backup and three increments: each is restored as the log was then, and only new rows are written", arguments: [false, true])
+    @Test(
+        "One full backup and three increments: each is restored as the log was then, and only new rows are written",
+        arguments: [false, true])
     func increments(isSealed: Bool) throws {
         let archive = try Archive()
         let key = isSealed ? testKey : nil
@@ -17,19 +19,28 @@ struct RoundTripTests {
             reports.append(try archive.create(key: key))
         }
         #expect(reports.map(\.manifest.position) == [901, 902, 902, 1_202])
-        #expect(reports.map(\.after) == [0, 901, 902, 902] && reports.map(\.base).map { $0 != nil } == [false, true, true, true])
+        #expect(
+            reports.map(\.after) == [0, 901, 902, 902]
+                && reports.map(\.base).map { $0 != nil } == [false, true, true, true])
         #expect(reports.map(\.manifest.segments.count) == [1, 2, 2, 3] && reports.allSatisfy { $0.uncovered == 0 })
         #expect(Set(reports.map(\.manifest.id)).count == 4)
         let checked = try archive.check(key: key)
-        #expect(checked.findings.isEmpty && checked.proven.count == 4 && checked.events == 1_202 && checked.unsigned.isEmpty)
+        #expect(
+            checked.findings.isEmpty && checked.proven.count == 4 && checked.events == 1_202
+                && checked.unsigned.isEmpty)
         for (index, report) in reports.enumerated() {
             let restored = try archive.restore("r\(index)", report.manifest.id, key: key)
             #expect(try events(restored) == events(archive.files, through: report.manifest.position))
             let proven = try verify(restored)
             #expect(proven.isIntact && proven.unsigned == 0, "\(proven.findings)")
-            #expect(FileManager.default.contents(atPath: restored.key) == FileManager.default.contents(atPath: archive.files.key))
-            let drill = try BackupDrill(archive.repository(key: key), in: archive.folder.path, restoring: { _, _ in true }, verifying: { _, _ in })
-                .run(report.manifest)
+            #expect(
+                FileManager.default.contents(atPath: restored.key)
+                    == FileManager.default.contents(atPath: archive.files.key))
+            let drill = try BackupDrill(
+                archive.repository(key: key), in: archive.folder.path, restoring: { _, _ in true },
+                verifying: { _, _ in }
+            )
+            .run(report.manifest)
             #expect(drill.isGood && drill.events == report.manifest.position, "\(drill.findings)")
         }
         #expect(try archive.repository(key: key).manifests().good.map(\.id) == reports.map(\.manifest.id))
@@ -48,17 +59,21 @@ struct RoundTripTests {
         defer { store.close() }
         #expect(store.originChange == .copied && store.identity.origin != before)
         #expect(store.identity.node == archive.store.identity.node)
-        _ = try store.appendBlocking([EventDraft(type: "t", conversation: nil, user: "u", author: nil, payload: Array("{}".utf8))])
+        _ = try store.appendBlocking([
+            EventDraft(type: "t", conversation: nil, user: "u", author: nil, payload: Array("{}".utf8))
+        ])
         try store.flushBlocking()
         let sizes = Dictionary(uniqueKeysWithValues: try LogReader(restored).origins().map { ($0.id, $0.size) })
         #expect(sizes == [before: 51, store.identity.origin: 2])
         // The next backup of it goes on from the same repository.
         let report = try BackupWriter(restored) { _, _ in true }
             .run(BackupPlan(withKey: true, isFull: false), in: archive.repository(.writing))
-        #expect(report.after == 51 && report.manifest.position == 53 && report.manifest.origin == store.identity.origin)
+        #expect(
+            report.after == 51 && report.manifest.position == 53 && report.manifest.origin == store.identity.origin)
     }
 
-    @Test("A log that goes on otherwise than the newest backup goes on from an older one, or begins anew, and says so")
+    @Test(
+        "A log that goes on otherwise than the newest backup goes on from an older one, or begins anew, and says so")
     func otherHistory() throws {
         let archive = try Archive()
         try archive.append(10)
@@ -82,7 +97,9 @@ struct RoundTripTests {
         #expect(checked.findings.isEmpty && checked.proven.count == 4)
     }
 
-    @Test("Restored to a position: the events up to it, proven by later heads", arguments: [1, 2, 255, 256, 257, 700, 900, 901, 5_000])
+    @Test(
+        "Restored to a position: the events up to it, proven by later heads",
+        arguments: [1, 2, 255, 256, 257, 700, 900, 901, 5_000])
     func toPosition(position: UInt64) throws {
         let archive = try Archive()
         try archive.append(600)
@@ -139,7 +156,8 @@ struct RoundTripTests {
         #expect(failure { _ = try archive.repository() }?.code == "E_NO_REPOSITORY")
         try FileManager.default.removeItem(atPath: archive.repositoryPath + "/mine")
         try archive.create()
-        try FileManager.default.createDirectory(atPath: archive.folder.file("there"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: archive.folder.file("there"), withIntermediateDirectories: true)
         #expect(failure { try archive.restore("there") }?.code == "E_STORE_FILE")
         #expect(failure { try archive.restore("r", "20200101T000000Z-1") }?.code == "E_NO_BACKUP")
         #expect(failure { try archive.restore("r", "../../etc/passwd") }?.code == "E_NO_BACKUP")
@@ -172,6 +190,26 @@ struct RoundTripTests {
         try archive.restore("r")
     }
 
+    @Test("Of a hundred small backups each names few segments, and each is whole")
+    func manyBackups() throws {
+        let archive = try Archive()
+        var reports: [BackupReport] = []
+        for _ in 0..<100 {
+            try archive.append(3)
+            reports.append(try archive.create())
+        }
+        #expect(
+            reports.allSatisfy { $0.manifest.segments.count <= 32 }
+                && reports.dropFirst().allSatisfy { $0.base != nil })
+        #expect(Set(reports.flatMap(\.manifest.segments).map(\.last)).count == 100)
+        let checked = try archive.check()
+        #expect(checked.findings.isEmpty && checked.proven.count == 100, "\(checked.findings)")
+        for index in [14, 15, 16, 99] {
+            let restored = try archive.restore("r\(index)", reports[index].manifest.id)
+            #expect(try events(restored) == events(archive.files, through: reports[index].manifest.position))
+        }
+    }
+
     @Test("A log of one event, and of few, comes back: a table of one page", arguments: [0, 1, 2, 30])
     func small(count: Int) throws {
         let archive = try Archive()
@@ -181,7 +219,9 @@ struct RoundTripTests {
         #expect(try events(restored) == events(archive.files) && verify(restored).isIntact)
         let store = try EventStore(opening: restored.folder)
         _ = try store.appendBlocking(
-            (0..<200).map { _ in EventDraft(type: "t", conversation: nil, user: "u", author: nil, payload: Array("{}".utf8)) })
+            (0..<200).map { _ in
+                EventDraft(type: "t", conversation: nil, user: "u", author: nil, payload: Array("{}".utf8))
+            })
         try store.flushBlocking()
         #expect(try verify(restored).isIntact)
         store.close()
@@ -196,7 +236,9 @@ struct RoundTripTests {
         var sizes: [UInt64] = []
         try writer.writeSegments(after: 0, through: position, 0, key: nil, limit: 20_000) { _ in
             MemoryBytes()
-        } written: { _, segment in sizes.append(segment.last - segment.after) }
+        } written: { _, segment in
+            sizes.append(segment.last - segment.after)
+        }
         #expect(sizes.count > 2 && sizes.reduce(0, +) == position)
     }
 }

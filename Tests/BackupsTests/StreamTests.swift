@@ -27,7 +27,9 @@ struct StreamTests {
         return StoreFiles(archive.folder.file(name))
     }
 
-    @Test("A full stream and two increments, one behind the other, are the log; some of them are refused", arguments: [false, true])
+    @Test(
+        "A full stream and two increments, one behind the other, are the log; some of them are refused",
+        arguments: [false, true])
     func chain(isSealed: Bool) throws {
         let key = isSealed ? testKey : nil
         let archive = try Archive()
@@ -42,7 +44,9 @@ struct StreamTests {
         let restored = try restore(archive, parts[0] + parts[1] + parts[2], "all", key: key)
         #expect(try events(restored) == events(archive.files) && verify(restored).isIntact)
         #expect(try events(restore(archive, parts[0], "first", key: key)) == events(archive.files, through: 301))
-        for (number, bytes) in [parts[1], parts[0] + parts[2], parts[1] + parts[0], parts[0] + parts[1] + parts[1], Data()].enumerated() {
+        for (number, bytes) in [
+            parts[1], parts[0] + parts[2], parts[1] + parts[0], parts[0] + parts[1] + parts[1], Data(),
+        ].enumerated() {
             #expect(throws: BackupError.self, "\(number)") { try restore(archive, bytes, "bad\(number)", key: key) }
             #expect(!FileManager.default.fileExists(atPath: archive.folder.file("bad\(number)")))
         }
@@ -60,7 +64,9 @@ struct StreamTests {
         }
     }
 
-    @Test("A stream behind a backup that the log does not go on from, or of which something was erased since, is refused")
+    @Test(
+        "A stream behind a backup that the log does not go on from, or of which something was erased since, is refused"
+    )
     func stale() throws {
         let archive = try Archive()
         try archive.append(5, user: "u-1")

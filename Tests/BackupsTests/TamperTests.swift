@@ -16,7 +16,9 @@ struct TamperTests {
         return archive
     }
 
-    @Test("A flipped bit anywhere in any file is found and the file named, and nothing of it is restored", arguments: [false, true])
+    @Test(
+        "A flipped bit anywhere in any file is found and the file named, and nothing of it is restored",
+        arguments: [false, true])
     func flipped(isSealed: Bool) throws {
         let key = isSealed ? testKey : nil
         let archive = try archive(key)
@@ -24,7 +26,9 @@ struct TamperTests {
         for name in try archive.files(of: archive.repositoryPath) {
             let url = URL(filePath: "\(archive.repositoryPath)/\(name)")
             let good = try Data(contentsOf: url)
-            for place in [0, 7, 8, 12, good.count / 2, good.count - 1] + (0..<12).map({ _ in Int.random(in: 0..<good.count, using: &random) }) {
+            for place in [0, 7, 8, 12, good.count / 2, good.count - 1]
+                + (0..<12).map({ _ in Int.random(in: 0..<good.count, using: &random) })
+            {
                 var bad = good
                 bad[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
                 try bad.write(to: url)
@@ -42,7 +46,9 @@ struct TamperTests {
         bad[bad.count / 2] ^= 4
         try bad.write(to: url)
         let error = failure { try archive.restore("r", key: key) }
-        #expect(error != nil && !FileManager.default.fileExists(atPath: archive.folder.file("r")), "\(String(describing: error))")
+        #expect(
+            error != nil && !FileManager.default.fileExists(atPath: archive.folder.file("r")),
+            "\(String(describing: error))")
         #expect(!FileManager.default.fileExists(atPath: archive.folder.file("r.restoring")))
     }
 
@@ -54,11 +60,16 @@ struct TamperTests {
         let urls = names.map { URL(filePath: "\(archive.repositoryPath)/\($0)") }
         let good = try Data(contentsOf: urls[1])
         let changes: [(Data?, String)] = [
-            (nil, "gone"), (Data(), "empty"), (good.dropLast(4), "cut"), (good.prefix(8), "head"), (good + Data([0, 0, 0, 0]), "longer"),
+            (nil, "gone"), (Data(), "empty"), (good.dropLast(4), "cut"), (good.prefix(8), "head"),
+            (good + Data([0, 0, 0, 0]), "longer"),
             (try Data(contentsOf: urls[0]), "another's"),
         ]
         for (bytes, what) in changes {
-            if let bytes { try Data(bytes).write(to: urls[1]) } else { try FileManager.default.removeItem(at: urls[1]) }
+            if let bytes {
+                try Data(bytes).write(to: urls[1])
+            } else {
+                try FileManager.default.removeItem(at: urls[1])
+            }
             let report = try archive.check(key: key)
             #expect(report.findings.contains { "\($0)".contains(names[1]) }, "\(what): \(report.findings)")
             // The first does not need it.
@@ -80,11 +91,14 @@ struct TamperTests {
         // Who can write the folder makes the digest anew: the node's signature does not fit then, and without one the rows do not.
         var text = String(decoding: good, as: UTF8.self).split(separator: "\n").map(String.init)
         for isSigned in [true, false] {
-            let body = text.dropLast().joined(separator: "\n").replacingOccurrences(of: #""name":"seoul""#, with: #""name":"busan""#) + "\n"
+            let body =
+                text.dropLast().joined(separator: "\n").replacingOccurrences(
+                    of: #""name":"seoul""#, with: #""name":"busan""#) + "\n"
             let digest = SHA256().digest(Array(body.utf8))
             let old = try #require(text.last)
             let signature = isSigned ? String(old[(try #require(old.range(of: #","signature"#))).lowerBound...]) : "}"
-            try Data((body + #"{"type":"end","v":1,"sha256":"\#(digest)""# + signature + "\n").utf8).write(to: urls[2])
+            try Data((body + #"{"type":"end","v":1,"sha256":"\#(digest)""# + signature + "\n").utf8).write(
+                to: urls[2])
             let report = try archive.check()
             #expect(isSigned ? report.proven.count == 2 : report.unsigned.count == 1, "\(report.findings)")
         }
@@ -122,7 +136,9 @@ struct TamperTests {
     @Test("With no key, another key, and a key for what is not encrypted it says so")
     func keys() throws {
         let archive = try archive(testKey)
-        #expect(failure { _ = try archive.check() } == .key(file: try archive.files(of: archive.repositoryPath)[0], isGiven: false))
+        #expect(
+            failure { _ = try archive.check() }
+                == .key(file: try archive.files(of: archive.repositoryPath)[0], isGiven: false))
         #expect(failure { _ = try archive.check(key: otherKey) }?.code == "E_BACKUP_KEY")
         #expect(failure { try archive.create(key: otherKey) }?.code == "E_BACKUP_KEY")
         let plain = try self.archive(nil)

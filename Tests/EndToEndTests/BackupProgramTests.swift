@@ -5,10 +5,14 @@ import Testing
 /// Backups through the real programs: docs/operating/backup.md.
 @Suite(.serialized)
 struct BackupProgramTests {
-    private let folder = try! TemporaryFolder.made()
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder.made() }
 
     private func appends(_ node: DaemonProcess, _ count: Int, text: String = "말") throws {
-        let lines = (0..<count).map { #"{"type":"message.posted","subject":"conversation/c","user":"u","data":{"text":"\#(text) \#($0)"}}"# }
+        let lines = (0..<count).map {
+            #"{"type":"message.posted","subject":"conversation/c","user":"u","data":{"text":"\#(text) \#($0)"}}"#
+        }
         #expect(try node.syncctl("append", "-", "--json", input: lines.joined(separator: "\n") + "\n").code == 0)
     }
 
@@ -42,14 +46,18 @@ struct BackupProgramTests {
         #expect(await appended.value > 0)
         #expect(positions == positions.sorted() && positions.first ?? 0 > 0)
         let verified = try syncctl("backup", "verify", folder.file("repository"), "--json")
-        #expect(verified.code == 0 && verified.lines.filter { $0["type"] as? String == "proven" }.count == 4, "\(verified.output)")
+        #expect(
+            verified.code == 0 && verified.lines.filter { $0["type"] as? String == "proven" }.count == 4,
+            "\(verified.output)")
         let drill = try syncctl("backup", "drill", folder.file("repository"), "--json", "--scratch", folder.path)
         #expect(drill.code == 0 && drill.lines.first?["good"] as? Bool == true, "\(drill.output)\(drill.errors)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["repository"])
         #expect(try daemon.verified() == 0)
     }
 
-    @Test("A restored node goes on in a new origin, gets back from its peer what it had lost, and no seq has two histories (D12, INV-3, INV-6)")
+    @Test(
+        "A restored node goes on in a new origin, gets back from its peer what it had lost, and no seq has two histories (D12, INV-3, INV-6)"
+    )
     func rejoins() throws {
         let (a, b) = try makePair()
         try appends(a, 30)
@@ -74,7 +82,9 @@ struct BackupProgramTests {
         #expect(try a.syncctl("vector", "--json").lines.filter { $0["type"] as? String == "origin" }.count == 3)
     }
 
-    @Test("What was erased is gone from the repository with the next backup, and a restored store answers without it (INV-11)")
+    @Test(
+        "What was erased is gone from the repository with the next backup, and a restored store answers without it (INV-11)"
+    )
     func erasure() throws {
         let word = "비밀\(UInt64.random(in: 1 << 60 ... .max))"
         let a = try DaemonProcess("seoul")
@@ -85,17 +95,22 @@ struct BackupProgramTests {
         #expect(try a.syncctl("erase", "user", "u", "--plan", plan).code == 0)
         #expect(try a.syncctl("erase", "user", "u", "--confirm", plan).code == 0)
         #expect(try create(a)["rewritten"] as? Int == 1)
-        let list = try syncctl("backup", "list", folder.file("repository"), "--json").lines.compactMap { $0["id"] as? String }
+        let list = try syncctl("backup", "list", folder.file("repository"), "--json").lines.compactMap {
+            $0["id"] as? String
+        }
         #expect(list.count == 2)
         for id in list {
             let into = folder.file("r-\(id)")
-            #expect(try syncctl("backup", "restore", folder.file("repository"), "--backup", id, "--into", into).code == 0)
+            #expect(
+                try syncctl("backup", "restore", folder.file("repository"), "--backup", id, "--into", into).code == 0)
             #expect(ByteScan.find([word], in: [into]).isEmpty)
         }
         #expect(try syncctl("backup", "drill", folder.file("repository")).code == 0)
     }
 
-    @Test("Through commands: a stream and one behind it, encrypted, restored from what they wrote; a command that fails is told")
+    @Test(
+        "Through commands: a stream and one behind it, encrypted, restored from what they wrote; a command that fails is told"
+    )
     func commands() throws {
         let a = try DaemonProcess("seoul")
         try a.start()
@@ -103,17 +118,30 @@ struct BackupProgramTests {
         for number in 1...2 {
             try appends(a, 10)
             let run = try a.syncctl(
-                "backup", "create", "--to-command", "cat > '\(folder.file("s\(number)"))'", "--base", folder.file("base"), "--key-file", key, "--json")
-            #expect(run.code == 0 && run.lines.first?["after"] as? Int == (number == 1 ? 0 : 11), "\(run.output)\(run.errors)")
+                "backup", "create", "--to-command", "cat > '\(folder.file("s\(number)"))'", "--base",
+                folder.file("base"), "--key-file", key, "--json")
+            #expect(
+                run.code == 0 && run.lines.first?["after"] as? Int == (number == 1 ? 0 : 11),
+                "\(run.output)\(run.errors)")
         }
         let streams = "cat '\(folder.file("s1"))' '\(folder.file("s2"))'"
-        #expect(try syncctl("backup", "restore", "--from-command", streams, "--into", folder.file("r"), "--key-file", key).code == 0)
+        #expect(
+            try syncctl("backup", "restore", "--from-command", streams, "--into", folder.file("r"), "--key-file", key)
+                .code == 0)
         #expect(try [0, 2].contains(Programs.syncctl(folder.file("r"), ["verify"]).code))
-        #expect(try Programs.syncctl(folder.file("r"), ["replay", "--all", "--json"]).lines.filter { $0["specversion"] != nil }.count == 21)
+        #expect(
+            try Programs.syncctl(folder.file("r"), ["replay", "--all", "--json"]).lines.filter {
+                $0["specversion"] != nil
+            }.count == 21)
         #expect(try syncctl("backup", "restore", "--from-command", streams, "--into", folder.file("x")).code == 65)
-        #expect(try syncctl("backup", "restore", "--from-command", "exit 7", "--into", folder.file("x"), "--key-file", key).errors.contains("E_BACKUP_COMMAND"))
+        #expect(
+            try syncctl(
+                "backup", "restore", "--from-command", "exit 7", "--into", folder.file("x"), "--key-file", key
+            ).errors.contains("E_BACKUP_COMMAND"))
         let base = FileManager.default.contents(atPath: folder.file("base"))
-        let failed = try a.syncctl("backup", "create", "--to-command", "cat > /dev/null; exit 3", "--base", folder.file("base"), "--key-file", key)
+        let failed = try a.syncctl(
+            "backup", "create", "--to-command", "cat > /dev/null; exit 3", "--base", folder.file("base"),
+            "--key-file", key)
         #expect(failed.code == 74 && failed.errors.contains("status 3"), "\(failed.errors)")
         #expect(FileManager.default.contents(atPath: folder.file("base")) == base)
         #expect(try a.syncctl("backup", "create").code == 64)
@@ -141,7 +169,9 @@ struct BackupProgramTests {
         var random = SplitMix64(seed: 482)
         var cut = 0
         for number in 0..<20 {
-            let lines = (0..<2_000).map { #"{"type":"message.posted","user":"u-\#($0 % 50)","data":{"text":"\#(number) \#($0) 말 말 말"}}"# }
+            let lines = (0..<2_000).map {
+                #"{"type":"message.posted","user":"u-\#($0 % 50)","data":{"text":"\#(number) \#($0) 말 말 말"}}"#
+            }
             #expect(try a.syncctl("append", "-", input: lines.joined(separator: "\n") + "\n").code == 0)
             let delay = useconds_t(UInt64.random(in: 5_000...250_000, using: &random))
             if try killed(["--store", a.store, "backup", "create", repository], after: delay) != 0 { cut += 1 }
@@ -203,13 +233,17 @@ struct BackupProgramTests {
     func fullDisk() async throws {
         let store = folder.file("source")
         #expect(try Programs.syncctl(store, ["init", "--name", "n"]).code == 0)
-        let lines = (0..<1_000).map { _ in #"{"type":"t","user":"u","data":{"x":"\#(UUID().uuidString)\#(UUID().uuidString)"}}"# }
+        let lines = (0..<1_000).map { _ in
+            #"{"type":"t","user":"u","data":{"x":"\#(UUID().uuidString)\#(UUID().uuidString)"}}"#
+        }
         #expect(try Programs.syncctl(store, ["append", "-"], input: lines.joined(separator: "\n") + "\n").code == 0)
         try FileManager.default.createDirectory(atPath: folder.file("disk"), withIntermediateDirectories: true)
         let run = try await Tool(path: Self.unshare).run([
             "--user", "--map-root-user", "--mount", "sh", "-c", Self.story, "story", folder.file("disk"),
             Programs.folder.path, store,
         ])
-        #expect(run.lines == ["first: 0", "whole: 0", "E_DISK", "E_DISK", "0", "still: 0", "again: 0"], "\(run.text)\(run.errors)")
+        #expect(
+            run.lines == ["first: 0", "whole: 0", "E_DISK", "E_DISK", "0", "still: 0", "again: 0"],
+            "\(run.text)\(run.errors)")
     }
 }

@@ -55,7 +55,8 @@ package struct BackupManifest: Hashable, Sendable {
     package private(set) var isSigned = false
 
     package init(
-        id: String, key: VerifyingKey, identity: StoreIdentity, time: Int64, position: UInt64, origins: [BackupOrigin],
+        id: String, key: VerifyingKey, identity: StoreIdentity, time: Int64, position: UInt64,
+        origins: [BackupOrigin],
         segments: [Segment], files: [Part], cosignatures: [Part]
     ) {
         (self.id, self.key, self.time, self.position) = (id, key, time, position)
@@ -94,7 +95,9 @@ package struct BackupManifest: Hashable, Sendable {
         for entry in origins {
             let progress = entry.progress
             out += #"{"type":"origin","origin":"\#(progress.origin)","node":"\#(entry.key.nodeID)","#.utf8
-            out += #""key":"\#(base64Text(entry.key.rawBytes))","size":\#(progress.size),"root":"\#(progress.root)","#.utf8
+            out +=
+                #""key":"\#(base64Text(entry.key.rawBytes))","size":\#(progress.size),"root":"\#(progress.root)","#
+                .utf8
             out += #""head":"#.utf8
             JSONText.append(entry.coverage.head.head.checkpointText, to: &out)
             out += #","signature":"\#(base64Text(entry.coverage.head.signature))","proof":["#.utf8
@@ -102,7 +105,9 @@ package struct BackupManifest: Hashable, Sendable {
             out += "]}\n".utf8
         }
         for segment in segments {
-            out += #"{"type":"segment","file":"\#(segment.file)","after":\#(segment.after),"last":\#(segment.last),"#.utf8
+            out +=
+                #"{"type":"segment","file":"\#(segment.file)","after":\#(segment.after),"last":\#(segment.last),"#
+                .utf8
             out += #""bytes":\#(segment.bytes),"sha256":"\#(segment.digest)","leaves":"\#(segment.leaves)","#.utf8
             out += #""erasures":\#(segment.erasures),"empty":\#(segment.holes.count),"#.utf8
             out += #""which":"\#(segment.holes.digest)"}\#n"#.utf8
@@ -133,7 +138,9 @@ extension BackupManifest {
         var end: (digest: Digest, signature: [UInt8]?)?
         while start < bytes.count {
             let stop = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-            guard stop < bytes.count, end == nil else { throw InvalidManifest(reason: "it does not end with its last line") }
+            guard stop < bytes.count, end == nil else {
+                throw InvalidManifest(reason: "it does not end with its last line")
+            }
             do throws(InvalidEvidenceLine) {
                 let members = EvidenceMembers(JSONObject(bytes: bytes, range: start..<stop))
                 if try members.string("type") == "end" {
@@ -152,7 +159,9 @@ extension BackupManifest {
             start = stop + 1
         }
         guard let end, var manifest = reading.manifest else { throw InvalidManifest(reason: "it is cut") }
-        guard manifest.isSound else { throw InvalidManifest(reason: "its segments or origins do not follow one another") }
+        guard manifest.isSound else {
+            throw InvalidManifest(reason: "its segments or origins do not follow one another")
+        }
         var again = manifest.bytes(signedWith: nil).dropLast(2)
         if let signature = end.signature {
             guard manifest.key.isValid(signature: signature, for: Self.signedText(end.digest)) else {

@@ -51,7 +51,9 @@ package final class BackupSource {
     }
 
     /// Whether the log goes on from what a backup of `node` says of its end.
-    package func continues(_ node: NodeID, _ position: UInt64, _ progress: [BackupProgress]) throws(StoreError) -> Bool {
+    package func continues(_ node: NodeID, _ position: UInt64, _ progress: [BackupProgress]) throws(StoreError)
+        -> Bool
+    {
         let top = try log.top()
         guard node == identity.node, position <= top else { return false }
         return try chain(through: position).progress(using: sha) == progress
@@ -133,13 +135,16 @@ extension LogReader {
     /// The tree of an origin's first `size` events.
     func tree(ofFirst size: UInt64, of origin: StoredOrigin) throws(StoreError) -> MerkleRange {
         try mapped { () throws(DatabaseError) in
-            try MerkleStore(connection: connection, sha: SHA256()).range(origin: origin.ref, size: size, names: &names)
+            try MerkleStore(connection: connection, sha: SHA256()).range(
+                origin: origin.ref, size: size, names: &names)
         }
     }
 
     fileprivate func arrivals(after: UInt64, through: UInt64) throws(StoreError) -> [Arrival] {
         try mapped { () throws(DatabaseError) in
-            guard try connection.integer("SELECT 1 FROM sqlite_schema WHERE name = 'arrival'") != nil else { return [] }
+            guard try connection.integer("SELECT 1 FROM sqlite_schema WHERE name = 'arrival'") != nil else {
+                return []
+            }
             return try connection.all(
                 "SELECT position, time FROM arrival WHERE position > ? AND position <= ? ORDER BY position",
                 [.unsigned(after), .unsigned(through)]

@@ -70,10 +70,13 @@ package final class RestoredLog {
 
     private func place(_ manifest: BackupManifest, _ end: RestoreEnd) throws(StoreError) -> UInt64 {
         SmallFile.removeDatabase(files.log)
-        guard chmod(files.readyLog, 0o600) == 0, rename(files.readyLog, files.log) == 0 else { throw .system(files.log) }
+        guard chmod(files.readyLog, 0o600) == 0, rename(files.readyLog, files.log) == 0 else {
+            throw .system(files.log)
+        }
         let position = try mapped { () throws(DatabaseError) in
             let connection = try Connection(path: files.log, mode: .write)
-            try connection.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;")
+            try connection.execute(
+                "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;")
             let top = UInt64(bitPattern: try connection.integer("SELECT max(position) FROM event") ?? 0)
             return try connection.transaction { () throws(DatabaseError) in
                 try connection.execute("DELETE FROM arrival")
@@ -120,8 +123,10 @@ package final class RestoredLog {
                 try connection.run("DELETE FROM arrival WHERE position > ?", .unsigned(last))
                 for (ref, seq, coverage) in kept {
                     try connection.run(
-                        "DELETE FROM node WHERE origin = ? AND ((number + 1) << level) > ?", .integer(ref), .unsigned(seq))
-                    try connection.run("DELETE FROM head WHERE origin = ? AND size > ?", .integer(ref), .unsigned(seq))
+                        "DELETE FROM node WHERE origin = ? AND ((number + 1) << level) > ?", .integer(ref),
+                        .unsigned(seq))
+                    try connection.run(
+                        "DELETE FROM head WHERE origin = ? AND size > ?", .integer(ref), .unsigned(seq))
                     if let coverage, coverage.head.head.size > seq {
                         try merkle.replaceReach(PendingCoverage(size: seq, coverage: coverage), origin: ref)
                     }
@@ -140,13 +145,16 @@ package final class RestoredLog {
         let mine = try LogReader(files).origins().filter { $0.node == manifest.node }
         guard let own = mine.first(where: { $0.id == manifest.origin }) ?? mine.max(by: { $0.ref < $1.ref }) else {
             throw .badFile(
-                "the node had not written anything by then, and its store was not there yet", wayOut: "a later moment")
+                "the node had not written anything by then, and its store was not there yet", wayOut: "a later moment"
+            )
         }
         try mapped { () throws(DatabaseError) in
             let connection = try Connection(path: files.log, mode: .write)
             try connection.execute("PRAGMA synchronous = FULL;")
             let incarnation = hexText(withUnsafeBytes(of: manifest.incarnation.bigEndian) { Array($0) })
-            for (key, value) in [("name", manifest.name), ("cluster", manifest.cluster), ("incarnation", incarnation)] {
+            for (key, value) in [
+                ("name", manifest.name), ("cluster", manifest.cluster), ("incarnation", incarnation),
+            ] {
                 try Schema.setMeta(key, .text(value), on: connection)
             }
             try Schema.setMeta("origin", .integer(own.ref), on: connection)
@@ -189,7 +197,9 @@ private final class ArrivalSpool {
     }
 
     private func flush() throws(StoreError) {
-        guard buffer.withUnsafeBytes({ SmallFile.write($0, to: descriptor, at: written) }) else { throw .system(path) }
+        guard buffer.withUnsafeBytes({ SmallFile.write($0, to: descriptor, at: written) }) else {
+            throw .system(path)
+        }
         written += buffer.count
         buffer = []
     }

@@ -30,8 +30,10 @@ package struct RowChain: Sendable {
 
     /// How far each origin is, ascending.
     package func progress(using sha: SHA256) -> [BackupProgress] {
-        origins.map { BackupProgress(origin: $0.key, size: $0.value.range.size, root: $0.value.range.root(using: sha)) }
-            .sorted { $0.origin < $1.origin }
+        origins.map {
+            BackupProgress(origin: $0.key, size: $0.value.range.size, root: $0.value.range.root(using: sha))
+        }
+        .sorted { $0.origin < $1.origin }
     }
 
     /// The key of an origin's node.
@@ -77,7 +79,9 @@ package struct RowChain: Sendable {
         let head = signed.head
         guard let origin = origins[head.origin] else { throw .malformed("a head of other rows") }
         guard signed.isValid(for: origin.key) else { throw .event(.badSignature(head.origin, size: head.size)) }
-        guard origin.range.root(using: sha) == head.root else { throw .event(.badProof(head.origin, size: head.size)) }
+        guard origin.range.root(using: sha) == head.root else {
+            throw .event(.badProof(head.origin, size: head.size))
+        }
         guard origin.last.map({ $0 == head.hlc.rawValue }) ?? true else {
             throw .event(.badTime(head.origin, size: head.size))
         }

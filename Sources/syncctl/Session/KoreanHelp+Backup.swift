@@ -14,7 +14,8 @@ extension KoreanHelp {
         "The key that files are encrypted with: 64 hexadecimal digits.": "파일을 암호화한 키. 16진수 64자리.",
         "Which one (default: the newest).": "어느 백업인지(기본값: 가장 새것).",
         "All rows, and not only those behind the newest backup.": "마지막 백업 이후만이 아니라 처음부터 모두.",
-        "Leave node.key out: for who is to read and verify, and nothing more.": "node.key를 뺍니다. 읽고 검증하기만 할 사람에게 줄 때 씁니다.",
+        "Leave node.key out: for who is to read and verify, and nothing more.":
+            "node.key를 뺍니다. 읽고 검증하기만 할 사람에게 줄 때 씁니다.",
         "Streams the backup to this command instead, run by the shell.": "폴더 대신 셸로 실행한 이 명령의 표준 입력으로 보냅니다.",
         "With --to-command: goes on behind the backup in this file, if it is there, and writes the new one there.":
             "--to-command와 함께 씁니다. 파일이 있으면 그 백업에 이어서 보내고, 새 백업을 이 파일에 적습니다.",
@@ -26,6 +27,7 @@ extension KoreanHelp {
         "Reads streams that this command writes, run by the shell.": "셸로 실행한 이 명령이 내보내는 스트림에서 복원합니다.",
         "Keeps the newest N backups.": "가장 새 백업 N개를 남깁니다.",
         "Keeps those of the last D days.": "최근 D일의 백업을 남깁니다.",
-        "Where there is room for the log (default: TMPDIR, /var/tmp).": "로그를 복원할 여유 공간이 있는 폴더(기본값: TMPDIR, /var/tmp).",
+        "Where there is room for the log (default: TMPDIR, /var/tmp).":
+            "로그를 복원할 여유 공간이 있는 폴더(기본값: TMPDIR, /var/tmp).",
     ]
 }

@@ -17,10 +17,12 @@ enum BackupCreateCommand {
                 .value("to-command", "COMMAND", "Streams the backup to this command instead, run by the shell."),
                 .value(
                     "base", "FILE",
-                    "With --to-command: goes on behind the backup in this file, if it is there, and writes the new one there."),
+                    "With --to-command: goes on behind the backup in this file, if it is there, and writes the new one there."
+                ),
             ],
             examples: [
-                .init("syncctl backup create /backups/seoul", "the first one has everything, the next what came since"),
+                .init(
+                    "syncctl backup create /backups/seoul", "the first one has everything, the next what came since"),
                 .init("syncctl backup create /mnt/away --key-file /etc/sillok/backup.key", "encrypted"),
                 .init(
                     "syncctl backup create --to-command 'ssh vault \"cat > seoul.stream\"' --key-file backup.key",
@@ -67,9 +69,12 @@ enum BackupCreateCommand {
         let key = try backup.key()
         let path = backup.session.arguments.value("base")
         return try backedUp { () throws(BackupError) in
-            let base = try plan.isFull ? nil : path.flatMap { path throws(BackupError) in
-                try BackupWriter.kept(at: path, key: key)
-            }
+            let base =
+                try plan.isFull
+                ? nil
+                : path.flatMap { path throws(BackupError) in
+                    try BackupWriter.kept(at: path, key: key)
+                }
             let child = try ShellCommand(command, .takes, environment: backup.session.terminal.environment)
             let report: BackupReport
             do throws(BackupError) {
@@ -97,18 +102,22 @@ enum BackupCreateCommand {
         }
         if !report.unreached.isEmpty {
             session.say(
-                "what was erased stays in \(report.unreached.joined(separator: ", ")): the log has another history; prune them")
+                "what was erased stays in \(report.unreached.joined(separator: ", ")): the log has another history; prune them"
+            )
         }
         if report.rewritten > 0 {
             session.say("\(EventText.count(report.rewritten, "segment")) written again without what was erased")
         }
         if report.uncovered > 0 {
-            session.say("\(EventText.count(report.uncovered, "event")) not covered by a signed head yet: the next backup has them")
+            session.say(
+                "\(EventText.count(report.uncovered, "event")) not covered by a signed head yet: the next backup has them"
+            )
         }
         let size = BackupSession.size(report.bytes)
         try session.line(
             Sanitizer.line(
-                "\(manifest.id): \(EventText.count(added, "event")) added\(behind), \(size), up to position \(manifest.position)"),
+                "\(manifest.id): \(EventText.count(added, "event")) added\(behind), \(size), up to position \(manifest.position)"
+            ),
             "backup"
         ) { line in
             BackupSession.describe(manifest, &line)

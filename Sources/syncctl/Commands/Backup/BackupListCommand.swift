@@ -22,7 +22,8 @@ enum BackupListCommand {
         }
         for bad in found.bad { session.say("\(bad)") }
         if !leftovers.isEmpty {
-            session.say("\(EventText.count(leftovers.count, "file")) that no backup names: 'backup prune' takes them away")
+            session.say(
+                "\(EventText.count(leftovers.count, "file")) that no backup names: 'backup prune' takes them away")
         }
         if session.isJSON {
             for manifest in found.good {
@@ -58,7 +59,8 @@ enum BackupPruneCommand {
                 .value("keep-days", "D", "Keeps those of the last D days."),
             ],
             examples: [
-                .init("syncctl backup prune /backups/seoul --keep 7 --keep-days 30", "what either of them keeps, stays"),
+                .init(
+                    "syncctl backup prune /backups/seoul --keep 7 --keep-days 30", "what either of them keeps, stays"),
                 .init("syncctl backup prune /backups/seoul", "only what interrupted runs have left"),
             ],
             discussion: """

@@ -20,7 +20,8 @@ enum BackupRestoreCommand {
             ],
             examples: [
                 .init("syncctl backup restore /backups/seoul --into /var/lib/syncd", "the newest one"),
-                .init("syncctl backup restore /backups/seoul --into then --to '2026-11-01 12:00'", "as it was at noon"),
+                .init(
+                    "syncctl backup restore /backups/seoul --into then --to '2026-11-01 12:00'", "as it was at noon"),
                 .init(
                     "syncctl backup restore --from-command 'ssh vault cat full.stream monday.stream' --into seoul",
                     "one behind the other"),
@@ -58,8 +59,7 @@ enum BackupRestoreCommand {
         } else {
             let repository = try backup.repository(.reading)
             report = try backedUp { () throws(BackupError) in
-                let manifest = try choice(repository, session.arguments.value("backup"), end)
-                return try restore.run(manifest, of: repository)
+                try restore.run(repository.backup(session.arguments.value("backup")), of: repository)
             }
         }
         try tell(report, folder, Int64((MonotonicClock.now - start) / 1_000_000), session)
@@ -76,27 +76,6 @@ enum BackupRestoreCommand {
             return .position(position)
         }
         return try session.time("to").map(RestoreEnd.time) ?? .all
-    }
-
-    /// The backup that is named; for a moment the oldest one that reaches it, of which least is to be taken back; else the newest.
-    private static func choice(
-        _ repository: Repository, _ id: String?, _ end: RestoreEnd
-    ) throws(BackupError) -> BackupManifest {
-        guard id == nil else { return try repository.backup(id) }
-        let newest = try repository.backup(nil)
-        let reaches: (BackupManifest) -> Bool =
-            switch end {
-            case .all: { $0.id == newest.id }
-            case .position(let position): { $0.position >= position }
-            // What had come shortly before a backup may not have been covered by a head, and be in the next one.
-            case .time(let time): { $0.time >= time + 60_000 }
-            }
-        let good = try repository.manifests().good
-        return good.first { $0.node == newest.node && isPrefix($0, of: newest) && reaches($0) } ?? newest
-    }
-
-    private static func isPrefix(_ manifest: BackupManifest, of other: BackupManifest) -> Bool {
-        other.segments.starts(with: manifest.segments)
     }
 
     private static func stream(
@@ -124,7 +103,8 @@ enum BackupRestoreCommand {
     ) throws(CommandFailure) {
         let without = report.hasKey ? "" : ", without node.key"
         try session.line(
-            Sanitizer.line("restored \(report.manifest.id) up to position \(report.position) into \(folder)\(without)"),
+            Sanitizer.line(
+                "restored \(report.manifest.id) up to position \(report.position) into \(folder)\(without)"),
             "restored"
         ) { line in
             line.add("id", report.manifest.id)

@@ -63,7 +63,9 @@ enum BackupVerifyCommand {
                 "VERIFIED  \(manifest.id)  \(EventText.count(manifest.position, "event"))\(remark)")
         }
         if !report.leftovers.isEmpty {
-            session.say("\(EventText.count(report.leftovers.count, "file")) that no backup names: 'backup prune' takes them away")
+            session.say(
+                "\(EventText.count(report.leftovers.count, "file")) that no backup names: 'backup prune' takes them away"
+            )
         }
     }
 }
@@ -77,7 +79,9 @@ enum BackupDrillCommand {
                 BackupSession.keyOption, BackupSession.backupOption,
                 .value("scratch", "DIR", "Where there is room for the log (default: TMPDIR, /var/tmp)."),
             ],
-            examples: [.init("syncctl backup drill /backups/seoul", "how long a restore takes, and that it succeeds")],
+            examples: [
+                .init("syncctl backup drill /backups/seoul", "how long a restore takes, and that it succeeds")
+            ],
             discussion: """
                 The restored store is verified as 'syncctl verify' does it, and compared with what the backup says of itself. Exit code 0 \
                 only if both agree, else 3. The node's key is not put there.
@@ -101,7 +105,8 @@ enum BackupDrillCommand {
             try session.output.line(Sanitizer.line("  ! \(finding)"))
         }
         if report.erasedLater > 0 {
-            session.say("\(EventText.count(report.erasedLater, "event")) were erased after this backup, and are empty in it")
+            session.say(
+                "\(EventText.count(report.erasedLater, "event")) were erased after this backup, and are empty in it")
         }
         let seconds = Self.seconds
         try session.line(
