@@ -93,6 +93,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "EventStore", "SyncEngine", "CommandLineKit", "WireKit", "Access", "SillokAPI", "Subscriptions",
+                "Backups",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .testTarget(

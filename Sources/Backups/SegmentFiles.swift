@@ -1,4 +1,4 @@
-internal import EventStore
+package import EventStore
 internal import SyncEngine
 
 /// The chunk of a piece: how many times of arrival (four bytes), each with position and time (eight bytes each), then the rows as
@@ -72,7 +72,7 @@ final class SegmentWriter {
 }
 
 /// Reads a segment piece by piece, and at its end compares it with what a manifest says of it. Not Sendable.
-final class SegmentReader {
+package final class SegmentReader {
     private let reader: ChunkReader
     let file: String
 
@@ -81,7 +81,13 @@ final class SegmentReader {
         reader = try ChunkReader(source, name: file, key: key)
     }
 
-    func next() throws(BackupError) -> BackupPiece? {
+    /// Reads bytes that may be a segment.
+    package convenience init(_ bytes: [UInt8]) throws(BackupError) {
+        try self.init(MemoryBytes(bytes), file: "segments/bytes", key: nil)
+    }
+
+    /// The next piece, not checked yet; `nil` behind the last one.
+    package func next() throws(BackupError) -> BackupPiece? {
         guard let chunk = try reader.next() else { return nil }
         return try PieceChunk.piece(in: chunk, file: file)
     }

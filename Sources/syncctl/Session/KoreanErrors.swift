@@ -23,6 +23,7 @@ enum KoreanErrors {
         "E_BACKUP_UNSIGNED": "아직 서명된 이벤트가 없습니다.",
         "E_BACKUP_LOG": "로그가 서명된 것과 다릅니다. 백업하지 않았습니다.",
         "E_BACKUP_COMMAND": "백업을 주고받는 명령이 실패했습니다.",
+        "E_INTERRUPTED": "중단했습니다. 만들다 만 것은 남지 않습니다.",
         "E_NO_STORE": "저장소를 찾을 수 없습니다.",
         "E_NO_KEY": "키(node.key)가 없는 복사본입니다. 읽을 수만 있습니다.",
         "E_STORE_EXISTS": "그 자리에 저장소가 이미 있습니다.",
