@@ -50,7 +50,7 @@ struct StreamTests {
             #expect(throws: BackupError.self, "\(number)") { try restore(archive, bytes, "bad\(number)", key: key) }
             #expect(!FileManager.default.fileExists(atPath: archive.folder.file("bad\(number)")))
         }
-        var random = SplitMix64(seed: 481)
+        var random = SplitMix64(state: 481)
         let whole = parts[0] + parts[1]
         for _ in 0..<25 {
             let count = Int.random(in: 0..<whole.count, using: &random)

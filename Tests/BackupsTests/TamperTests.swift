@@ -22,7 +22,7 @@ struct TamperTests {
     func flipped(isSealed: Bool) throws {
         let key = isSealed ? testKey : nil
         let archive = try archive(key)
-        var random = SplitMix64(seed: 480)
+        var random = SplitMix64(state: 480)
         for name in try archive.files(of: archive.repositoryPath) {
             let url = URL(filePath: "\(archive.repositoryPath)/\(name)")
             let good = try Data(contentsOf: url)

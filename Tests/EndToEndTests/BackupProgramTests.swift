@@ -166,7 +166,7 @@ struct BackupProgramTests {
         let a = try DaemonProcess("seoul")
         #expect(try Programs.syncctl(a.store, ["init", "--name", "seoul"]).code == 0)
         let repository = folder.file("repository")
-        var random = SplitMix64(seed: 482)
+        var random = SplitMix64(state: 482)
         var cut = 0
         for number in 0..<20 {
             let lines = (0..<2_000).map {
