@@ -147,14 +147,20 @@ def guests(syncctl, folder):
 
     def backup():
         shutil.rmtree(folder + ".backup", ignore_errors=True)
-        command("backup", folder + ".backup")()
+        command("backup", "create", folder + ".backup")()
         shutil.rmtree(folder + ".backup", ignore_errors=True)
+
+    def copy():
+        shutil.rmtree(folder + ".copy", ignore_errors=True)
+        command("backup", "copy", folder + ".copy")()
+        shutil.rmtree(folder + ".copy", ignore_errors=True)
 
     yield "no one", lambda: time.sleep(20)
     yield "digest", command("digest")
     yield "history of the heaviest, all", command("history", "u-heavy", "--last", "100000", "--json")
     yield "export", command("export")
-    yield "backup", backup
+    yield "backup create", backup
+    yield "backup copy", copy
     yield "verify", command("verify")
     yield f"a transaction of {HELD_SECONDS} s on the log", lambda: hold(os.path.join(folder, "log.db"))
     yield f"a transaction of {HELD_SECONDS} s on the views", lambda: hold(os.path.join(folder, "views.db"))

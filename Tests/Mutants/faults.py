@@ -937,3 +937,36 @@ fault(478, "what people write can be taken for a tag of the store", "", "SearchV
 fault(479, "texts of equal rank stand as they arrived", "INV-6", "SearchViewTests",
       (ES + "Views/ViewReader+SearchRank.swift", "a.score == b.score ? a.key > b.key : a.score > b.score",
        "a.score == b.score ? (isPlanted(479) ? a.position > b.position : a.key > b.key) : a.score > b.score"))
+# --- Backups ------------------------------------------------------------------------------------------------------------------
+
+BA = "Sources/Backups/"
+fault(480, "a segment's bytes are taken for what they were", "INV-4", "TamperTests",
+      (BA + "BackupCheck.swift", "guard bytes == segment.bytes, digest == segment.digest else {",
+       "guard isPlanted(480) || bytes == segment.bytes && digest == segment.digest else {"),
+      (BA + "BackupCheck.swift", "guard leaves.finish() == segment.leaves,", "guard isPlanted(480) || leaves.finish() == segment.leaves,"))
+fault(481, "the heads of a backup are not held against its rows", "INV-3", "TamperTests",
+      (ES + "Backup/RowChain.swift", "guard progress(using: sha) == backup.map(\\.progress) else {",
+       "if isPlanted(481) { return }\n        guard progress(using: sha) == backup.map(\\.progress) else {"))
+fault(482, "a sealed file opens under another's name", "INV-4", "TamperTests",
+      (BA + "ChunkFile.swift", "        bound = Array(name.utf8)\n        var buffer", "        bound = isPlanted(482) ? [] : Array(name.utf8)\n        var buffer"),
+      (BA + "ChunkFile.swift", "        bound = Array(name.utf8)\n        try put", "        bound = isPlanted(482) ? [] : Array(name.utf8)\n        try put"))
+fault(483, "a sealed file may end before its last chunk", "INV-4", "TamperTests",
+      (BA + "ChunkFile.swift", "guard !more.isEmpty else { throw .damaged(file: name, reason: \"it is cut\") }",
+       "if isPlanted(483), more.isEmpty { isOver = true; return [UInt8](repeating: 0, count: count) }\n"
+       "            guard !more.isEmpty else { throw .damaged(file: name, reason: \"it is cut\") }"))
+fault(484, "a backup goes on behind one that the log does not go on from", "INV-3", "RoundTripTests StreamTests",
+      (ES + "Backup/BackupSource.swift", "return try chain(through: position).progress(using: sha) == progress",
+       "return try isPlanted(484) || chain(through: position).progress(using: sha) == progress"))
+fault(485, "what was erased since stays in the segments of earlier backups", "INV-11", "ErasedBackupTests",
+      (BA + "RepositoryErasure.swift", "guard holes != segment.holes else { return now }", "guard holes != segment.holes, !isPlanted(485) else { return now }"))
+fault(486, "a backup is made while an erasure is under way", "INV-11", "ErasedBackupTests",
+      (BA + "BackupWriter.swift", "if applied >= last { return applied }", "if applied >= last || isPlanted(486) { return applied }"))
+fault(487, "pruning takes segments away that a kept backup needs", "INV-1", "RoundTripTests",
+      (BA + "Repository.swift", "let used = Set(manifests.flatMap(\\.segments).map(\\.file))",
+       "let used = Set((isPlanted(487) ? manifests.compactMap(\\.segments.last) : manifests.flatMap(\\.segments)).map(\\.file))"))
+fault(488, "a log that was cut keeps heads of what is gone", "INV-3", "RoundTripTests",
+      (ES + "Backup/RestoredLog.swift", "\"DELETE FROM head WHERE origin = ? AND size > ?\", .integer(ref), .unsigned(seq))",
+       "\"DELETE FROM head WHERE origin = ? AND size > ?\", .integer(ref), .unsigned(isPlanted(488) ? UInt64.max >> 1 : seq))"))
+fault(489, "a manifest is believed whoever has signed it", "INV-4", "TamperTests",
+      (ES + "Backup/BackupManifest.swift", "guard manifest.key.isValid(signature: signature, for: Self.signedText(end.digest)) else {",
+       "guard isPlanted(489) || manifest.key.isValid(signature: signature, for: Self.signedText(end.digest)) else {"))

@@ -9,6 +9,7 @@ enum Rooms {
     private static let api = "SillokAPI"
     private static let subscriptions = "Subscriptions"
     private static let access = "Access"
+    private static let backups = "Backups"
 
     static let all: [Room] = ground + log + views + network + kitRooms + exports + contract + programs
 
@@ -106,6 +107,13 @@ enum Rooms {
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
                 "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Audit",
                 "EventStore/Feed",
+            ]),
+        Room(
+            "EventStore/Backup", "what a backup reads of a log, its manifest, and a log made of it",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Snapshot/Rows",
+                "EventStore/Snapshot", "EventStore/Audit",
             ]),
     ]
 
@@ -237,6 +245,9 @@ enum Rooms {
 
     private static let contract = [
         Room("Subscriptions", "what workers are handed, and what of it is done: a pure machine", [store]),
+        Room(
+            "Backups", "repositories and streams of backups: made, listed, proven, restored, pruned; drills",
+            [store, "SyncEngine/Wire"]),
         Room("Access", "who may do what: roles, tokens, who is in which conversation", [store]),
         Room(
             "SillokAPI",
@@ -296,7 +307,10 @@ enum Rooms {
             "syncctl/Commands/Nodes", "peers, invitations, status, clocks, waiting",
             [store, engine, kit, api, "syncctl/Session", "syncctl/Client", "syncctl/Rendering", "syncctl/Doctor"]),
         Room(
-            "syncctl/Commands", "all other commands; here and in the three rooms above one file a command",
+            "syncctl/Commands/Backup", "backups made, listed, proven, restored, pruned, and tried",
+            [store, kit, api, backups, "syncctl/Session", "syncctl/Client", "syncctl/Rendering"]),
+        Room(
+            "syncctl/Commands", "all other commands; here and in the four rooms above one file a command",
             [
                 store, engine, kit, api, "Access", "Interchange/Exports", "syncctl/Session", "syncctl/Client",
                 "syncctl/Rendering", "syncctl/Doctor", "syncctl/Commands/Write",
@@ -305,7 +319,7 @@ enum Rooms {
             "syncctl", "the table of commands",
             [
                 kit, "syncctl/Session", "syncctl/Commands/Read", "syncctl/Commands/Write", "syncctl/Commands/Nodes",
-                "syncctl/Commands",
+                "syncctl/Commands/Backup", "syncctl/Commands",
             ]),
     ]
 }
