@@ -105,11 +105,12 @@ final class APIServer: Sendable {
                 // The table of routes knows which are for what.
                 limits.allowedMethods = nil
                 let desk = AppendEndpoint(service, on: loop)
+                let pages = service.pages
                 let server = HTTPServer(
                     loop: loop, limits: limits, usage: service.usage, refusal: ErrorAnswer.refusal,
                     observer: { [meters = service.meters] request, answered in meters.note(request, answered) }
                 ) { exchange in
-                    if Self.takeProbe(exchange, service, prober) { return }
+                    if Self.takeProbe(exchange, service, prober) || pages.answer(exchange) { return }
                     guard let request = AdmittedRequest(exchange, service.authenticator) else { return }
                     switch request.operation {
                     case .followChanges: feed.answer(request)
@@ -120,8 +121,8 @@ final class APIServer: Sendable {
                         .seekSubscription:
                         subscriptions.answer(request)
                     case .listEvents, .getEvent, .listConversations, .getConversation, .listRows, .getProfile,
-                        .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders:
-                        if !readers.submit({ ReadEndpoint.answer(request, readers, $0, service.accessLog) }) {
+                        .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders, .getProof, .listProofs:
+                        if !readers.submit({ ReadEndpoint.answer(request, readers, $0, service.accessLog, service.store) }) {
                             exchange.refuse(.busy, "too many queries are waiting")
                         }
                     case .appendEvents where desk.take(request): break
