@@ -50,6 +50,8 @@ let package = Package(
             swiftSettings: strict),
         // The words of the command line and the line of a crash, as C has them.
         .target(name: "CProgram"),
+        // The pages for browsers, as C has them (#embed of C23).
+        .target(name: "CPages", exclude: ["files"]),
         .target(name: "CommandLineKit", dependencies: ["CProgram"], swiftSettings: strict),
         // The contract of the HTTP API: what the daemon answers and its clients read.
         .target(name: "SillokAPI", dependencies: ["Access", "EventStore", "CommandLineKit"], swiftSettings: strict),
@@ -66,6 +68,7 @@ let package = Package(
             name: "syncd",
             dependencies: [
                 "SillokAPI", "Access", "Subscriptions", "SyncEngine", "EventStore", "CommandLineKit", "CLinux",
+                "CPages",
             ],
             swiftSettings: strict, linkerSettings: standalone),
         .executableTarget(
@@ -150,5 +153,6 @@ let package = Package(
         .testTarget(name: "SimulatorTests", dependencies: ["SyncTestKit", "sillok-sim"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],
-    swiftLanguageModes: [.v6]
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .gnu2x
 )

@@ -53,6 +53,18 @@ extension RouteTable {
                 ("approximate?", .boolean),
             ])
         ),
+        (
+            "Quarantined",
+            .object([
+                ("type", .choice(["quarantined"])), ("position", .integer), ("origin", .uuid), ("sequence", .integer),
+                ("id", .nullable(.uuid)), ("event_type", .nullable(.text)), ("view", .text), ("reason", .text),
+            ])
+        ),
+        (
+            "QuarantineEnd",
+            .object([("type", .choice(["end"])), ("count", .integer), ("quarantined", .integer)])
+        ),
+        ("Session", .object([("type", .choice(["session"])), ("until", .time)])),
         ("Count", .object([("type", .choice(["end"])), ("count", .integer)])),
         (
             "Row",

@@ -113,6 +113,10 @@ package enum RouteTable {
             answers: [.lines("The event.", .oneOf([.ref("Event"), .ref("End")]))],
             errors: [.notFound, .scope]),
         RouteSpecification(
+            .getProof, "GET", "/v1/events/{id}/proof", allReaders,
+            "An event, and those with its id, with all that proves them.", parameters: [atLeast],
+            answers: [.lines("A proven answer (FORMATS.md, section 10).", .anyObject)], errors: [.notFound]),
+        RouteSpecification(
             .followChanges, "GET", "/v1/changes", readers, "Follows the log: a page, lines or server-sent events.",
             parameters: [
                 RouteParameter(
@@ -146,6 +150,12 @@ package enum RouteTable {
             "A conversation's events, with what became of each message.", parameters: timeline,
             answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))],
             errors: [.notFound, .cursor, .scope]),
+        RouteSpecification(
+            .listProofs, "GET", "/v1/conversations/{conversation}/proof", allReaders,
+            "A page of a conversation's events with all that proves them; the header Link names the next.",
+            parameters: timeline,
+            answers: [.lines("A proven answer (FORMATS.md, section 10).", .anyObject)],
+            errors: [.notFound, .cursor]),
         RouteSpecification(
             .tellLive, "POST", "/v1/conversations/{conversation}/live", speakers,
             "Tells followers what matters only now.",
@@ -305,6 +315,13 @@ package enum RouteTable {
             .getMe, "GET", "/v1/me", Set(RoleKind.allCases), "Who asks, and what they may.",
             answers: [.json("The caller.", .ref("Caller"))]),
         RouteSpecification(
+            .openSession, "POST", "/v1/sessions", Set(RoleKind.allCases),
+            "Gives a browser a cookie in place of the token that it shows.",
+            answers: [.json(201, "The cookie is in the header Set-Cookie.", .ref("Session"))]),
+        RouteSpecification(
+            .closeSession, "DELETE", "/v1/sessions", Set(RoleKind.allCases), "Ends the session of the cookie.",
+            answers: [RouteAnswer(204, "It is over.")]),
+        RouteSpecification(
             .listCredentials, "GET", "/v1/credentials", admins, "Tokens that were given, without their secrets.",
             answers: [.lines("All of them.", .oneOf([.ref("Credential"), .ref("Count")]))]),
         RouteSpecification(
@@ -350,6 +367,16 @@ package enum RouteTable {
                 schema: .object([("code", .text), ("subject?", .text), ("note?", .text)]),
                 example: #"{"code":"CLOCK","subject":"","note":"ntp was repaired"}"#),
             answers: [.json(201, "It is settled.", .anyObject)], errors: [.json, .noFinding]),
+        RouteSpecification(
+            .listQuarantine, "GET", "/v1/quarantine", watchers, "Events that views cannot read, by position.",
+            parameters: [
+                limit,
+                RouteParameter("after", .number(0...UInt64(Int64.max)), "Only what stands after this position."),
+            ],
+            answers: [
+                .lines(
+                    "Those, and how many there are in all.", .oneOf([.ref("Quarantined"), .ref("QuarantineEnd")]))
+            ]),
         RouteSpecification(
             .retryQuarantine, "POST", "/v1/quarantine/retry", [.operator, .admin],
             "Builds the views anew, with what was refused.",

@@ -970,3 +970,22 @@ fault(488, "a log that was cut keeps heads of what is gone", "INV-3", "RoundTrip
 fault(489, "a manifest is believed whoever has signed it", "INV-4", "TamperTests",
       (ES + "Backup/BackupManifest.swift", "guard manifest.key.isValid(signature: signature, for: Self.signedText(end.digest)) else {",
        "guard isPlanted(489) || manifest.key.isValid(signature: signature, for: Self.signedText(end.digest)) else {"))
+# --- Pages for browsers ---------------------------------------------------------------------------------------------------
+
+fault(510, "a page of another site may ask with a visitor's cookie", "", "SessionTests",
+      ("Sources/syncd/Access/Authenticator.swift", "guard Sessions.isOfOwnPage(request) else {", "guard isPlanted(510) || Sessions.isOfOwnPage(request) else {"))
+fault(511, "a session lives on when it was ended", "", "SessionTests",
+      ("Sources/syncd/Access/Sessions.swift", "func close(_ id: String) { table.withLock { $0[id] = nil } }", "func close(_ id: String) { if !isPlanted(511) { table.withLock { $0[id] = nil } } }"))
+fault(512, "of one token there are sessions without end", "INV-9", "SessionTests",
+      ("Sources/syncd/Access/Sessions.swift", "if own.count >= Self.mostOfOne,", "if own.count >= Self.mostOfOne, !isPlanted(512),"))
+fault(513, "a session can be opened with a cookie", "", "SessionTests",
+      ("Sources/syncd/Endpoints/SessionEndpoint.swift", "guard let token = Authenticator.token(in: request.request) else {", 'guard let token = Authenticator.token(in: request.request) ?? (isPlanted(513) ? "slk1_x" : nil) else {'))
+fault(514, "pages come without the policy that keeps texts from running", "", "PageTests",
+      ("Sources/syncd/Pages/PageFiles.swift", 'HTTPField("Content-Security-Policy", policy),', 'HTTPField("Content-Security-Policy", isPlanted(514) ? "default-src *" : policy),'))
+fault(515, "an auditor's proof of a conversation is recorded as a read of no one", "INV-17", "ProofRouteTests",
+      ("Sources/syncd/Endpoints/ReadEndpoint.swift", "case .rows(let conversation), .proofs(let conversation), .conversation(let conversation):",
+       "case .proofs where isPlanted(515): []\n                case .rows(let conversation), .proofs(let conversation), .conversation(let conversation):"))
+fault(516, "a page of a proof says that it is everything", "INV-19", "ProofRouteTests",
+      ("Sources/syncd/Endpoints/ProofEndpoint.swift", "let isAll = request.query == TimelineQuery() && found.next == nil && bound == nil", "let isAll = isPlanted(516) || request.query == TimelineQuery() && found.next == nil && bound == nil"))
+fault(517, "operators learn whose events are quarantined", "", "ProofRouteTests",
+      ("Sources/syncd/Endpoints/QuarantineEndpoint.swift", 'line.add("view", entry.view)', 'if isPlanted(517) { line.add("user", header.user) }\n        line.add("view", entry.view)'))

@@ -269,19 +269,20 @@ enum Rooms {
         Room(
             "syncd/Feed", "followers of the log, and workers of subscriptions",
             [store, engine, kit, api, subscriptions, access, "syncd/Access", "syncd/Setup", "syncd/Answers"]),
+        Room("syncd/Pages", "the pages for browsers, and how they are served", [basics, "EventStore/Proofs", "EventStore/Files", engine]),
         Room("syncd/Metrics", "counters, and the text formats of Prometheus", [basics, engine, api]),
         Room(
             "syncd/Endpoints", "the HTTP API",
             [
                 store, engine, kit, api, subscriptions, access, "syncd/Configuration", "syncd/Access", "syncd/Setup",
                 "syncd/Answers",
-                "syncd/Feed", "syncd/Metrics",
+                "syncd/Feed", "syncd/Metrics", "syncd/Pages",
             ]),
         Room(
             "syncd", "the daemon, from start to orderly end",
             [
                 store, engine, kit, api, "syncd/Configuration", "syncd/Access", "syncd/Setup", "syncd/Metrics",
-                "syncd/Endpoints",
+                "syncd/Pages", "syncd/Endpoints",
             ]),
         Room("syncctl/Session", "what one run of the command has: arguments, store, output", [store, kit, api]),
         Room(

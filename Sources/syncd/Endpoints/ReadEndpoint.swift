@@ -40,7 +40,10 @@ struct ReadEndpoint {
     }
 
     /// Answers from a thread of the pool.
-    static func answer(_ admitted: AdmittedRequest, _ pool: ReadPool, _ reader: ReadPool.Reader, _ log: AccessLog) {
+    static func answer(
+        _ admitted: AdmittedRequest, _ pool: ReadPool, _ reader: ReadPool.Reader, _ log: AccessLog,
+        _ store: EventStore
+    ) {
         let exchange = admitted.exchange
         guard let route = ReadRoute(version1: exchange.request.segments) else {
             return exchange.refuse(.notFound, "there is no \(exchange.request.path)")
@@ -52,7 +55,7 @@ struct ReadEndpoint {
                     .role, "count: who does not read all cannot count all", hint: "without count, page by page")
             }
             guard !admitted.caller.isRecorded || record(admitted, reader, log) else { return }
-            answer(admitted, request, pool, reader)
+            answer(admitted, request, pool, reader, store)
         } catch {
             exchange.refuse(.parameter, error.message, hint: error.hint)
         }
@@ -71,7 +74,7 @@ struct ReadEndpoint {
             let users: [String] =
                 switch ReadRoute(version1: request.segments) {
                 case .history(let user), .profile(let user), .readers(let user): [user]
-                case .rows(let conversation), .conversation(let conversation):
+                case .rows(let conversation), .proofs(let conversation), .conversation(let conversation):
                     try reader.fresh { views, _ throws(StoreError) in
                         try views.participants(of: conversation).prefix(100).map(\.user)
                     }
@@ -90,19 +93,23 @@ struct ReadEndpoint {
 
     private static func answer(
         _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ reader: ReadPool.Reader,
-        mayWait: Bool = true, until deadline: UInt64? = nil
+        _ store: EventStore, mayWait: Bool = true, until deadline: UInt64? = nil
     ) {
         let exchange = admitted.exchange
         do throws(StoreError) {
             let deadline = deadline ?? MonotonicClock.now + patience
-            if !request.atLeast.entries.isEmpty, try awaits(admitted, request, pool, reader, until: deadline) {
+            if !request.atLeast.entries.isEmpty, try awaits(admitted, request, pool, reader, store, until: deadline) {
                 return
             }
-            if mayWait, wait(admitted, request, pool, reader.term) { return }
+            if mayWait, wait(admitted, request, pool, store, reader.term) { return }
             let durable = pool.feed.durable
             var cut: PageCut?
             let answer: Answer = try reader.fresh { views, lines throws(StoreError) in
                 guard try request.goesOn(in: views.log) else { return .lost }
+                if request.route.isProof {
+                    let proof = ProofEndpoint(store: store, request: request, views: views)
+                    return try proof.answer(to: exchange.request).map(Answer.proof) ?? .nothing
+                }
                 let end = try views.log.place(at: views.log.top())
                 var endpoint = ReadEndpoint(
                     request: request, views: views, lines: lines, end: end, durable: durable,
@@ -114,6 +121,11 @@ struct ReadEndpoint {
             if let cut { pool.note(cut) }
             switch answer {
             case .page(let body): exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
+            case .proof(let proof):
+                let link = proof.next.map { HTTPField("Link", "<\($0)>; rel=\"next\"") }
+                exchange.reply(
+                    status: 200, contentType: "application/x-ndjson", headers: [link].compactMap(\.self),
+                    body: proof.body)
             case .nothing: exchange.refuse(.notFound, "there is no \(exchange.request.path)")
             case .lost:
                 exchange.refuse(
@@ -131,7 +143,7 @@ struct ReadEndpoint {
     /// Whether what the answer must have is not here yet: it comes when that is, or is refused when the time is up.
     private static func awaits(
         _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ reader: ReadPool.Reader,
-        until deadline: UInt64
+        _ store: EventStore, until deadline: UInt64
     ) throws(StoreError) -> Bool {
         let exchange = admitted.exchange
         while true {
@@ -146,7 +158,9 @@ struct ReadEndpoint {
             let number = pool.feed.wait(
                 beyond: durable, milliseconds: Int((deadline - now) / 1_000_000) + 1
             ) { [term = reader.term] in
-                pool.submit(term, admitted) { reader in answer(admitted, request, pool, reader, until: deadline) }
+                pool.submit(term, admitted) { reader in
+                    answer(admitted, request, pool, reader, store, until: deadline)
+                }
             }
             if let number {
                 exchange.watchClient { pool.feed.cancel(number) }
@@ -162,13 +176,13 @@ struct ReadEndpoint {
 
     /// Whether the answer has to wait for events: it comes when there are some, or the time is up.
     private static func wait(
-        _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ term: AnswerTerm
+        _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ store: EventStore, _ term: AnswerTerm
     ) -> Bool {
         let exchange = admitted.exchange
         // A place beyond the end is of another log: that is said at once.
         guard request.wait > 0, request.position <= pool.feed.durable else { return false }
         let number = pool.feed.wait(beyond: request.position, milliseconds: request.wait) {
-            pool.submit(term, admitted) { reader in answer(admitted, request, pool, reader, mayWait: false) }
+            pool.submit(term, admitted) { reader in answer(admitted, request, pool, reader, store, mayWait: false) }
         }
         guard let number else { return false }
         exchange.watchClient { pool.feed.cancel(number) }
@@ -177,6 +191,7 @@ struct ReadEndpoint {
 
     private enum Answer {
         case page([UInt8])
+        case proof(ProofEndpoint.Answer)
         /// What is asked for is not there.
         case nothing
         /// The cursor is of no use in this log.
@@ -206,6 +221,7 @@ struct ReadEndpoint {
         switch request.route {
         case .events: return try events()
         case .event(let id): return try event(id)
+        case .proof, .proofs: return nil
         case .conversations: return try conversations()
         case .conversation(let id): return try conversation(id)
         case .rows(let conversation):

@@ -219,8 +219,8 @@ final class HTTPTransaction {
         onAnswer?(head.status, body)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256 + body.count)
-        // 204 has no body, and so no length of one (RFC 9110 §8.6).
-        let hasBody = head.status != 204
+        // 204 and 304 have no body, and so no length of one (RFC 9110 §8.6).
+        let hasBody = head.status != 204 && head.status != 304
         head.write(to: &bytes, hasBody ? .length(body.count) : .untold, date: connection.date, isLast: terms.isLast)
         if !terms.isHead, hasBody { bytes += body }
         connection.send(bytes)
