@@ -120,8 +120,7 @@ final class APIServer: Sendable {
                         .seekSubscription:
                         subscriptions.answer(request)
                     case .listEvents, .getEvent, .listConversations, .getConversation, .listRows, .getProfile,
-                        .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders,
-                        .search:
+                        .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders, .search, .listUsers:
                         if !readers.submit({ ReadEndpoint.answer(request, readers, $0, service.accessLog) }) {
                             exchange.refuse(.busy, "too many queries are waiting")
                         }
