@@ -340,7 +340,8 @@ package enum RouteTable {
         RouteSpecification(
             .listQuarantine, "GET", "/v1/quarantine", watchers, "Events that views cannot read, by position.",
             parameters: [
-                limit, RouteParameter("after", .number(0...UInt64(Int64.max)), "Only what stands after this position."),
+                limit,
+                RouteParameter("after", .number(0...UInt64(Int64.max)), "Only what stands after this position."),
             ],
             answers: [
                 .lines(

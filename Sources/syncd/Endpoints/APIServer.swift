@@ -122,7 +122,9 @@ final class APIServer: Sendable {
                         subscriptions.answer(request)
                     case .listEvents, .getEvent, .listConversations, .getConversation, .listRows, .getProfile,
                         .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders, .getProof, .listProofs:
-                        if !readers.submit({ ReadEndpoint.answer(request, readers, $0, service.accessLog, service.store) }) {
+                        if !readers.submit({
+                            ReadEndpoint.answer(request, readers, $0, service.accessLog, service.store)
+                        }) {
                             exchange.refuse(.busy, "too many queries are waiting")
                         }
                     case .appendEvents where desk.take(request): break
