@@ -59,6 +59,8 @@ let package = Package(
         .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: strict),
         // Who may do what: roles, tokens, who takes part in what.
         .target(name: "Access", dependencies: ["EventStore"], swiftSettings: strict),
+        // Backups: repositories, streams, and stores made of them.
+        .target(name: "Backups", dependencies: ["EventStore", "SyncEngine"], swiftSettings: strict),
         // Exports of other services, read into events.
         .target(
             name: "Interchange", dependencies: ["EventStore", "CommandLineKit", "CZlib"], swiftSettings: strict),
@@ -72,7 +74,8 @@ let package = Package(
         .executableTarget(
             name: "syncctl",
             dependencies: [
-                "SillokAPI", "Access", "SyncEngine", "Interchange", "EventStore", "CommandLineKit", "CCurl",
+                "SillokAPI", "Access", "SyncEngine", "Interchange", "Backups", "EventStore", "CommandLineKit",
+                "CCurl",
             ],
             swiftSettings: strict, linkerSettings: standalone),
 
@@ -93,6 +96,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "EventStore", "SyncEngine", "CommandLineKit", "WireKit", "Access", "SillokAPI", "Subscriptions",
+                "Backups",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .testTarget(
@@ -124,6 +128,9 @@ let package = Package(
         .testTarget(
             name: "InterchangeTests", dependencies: ["TestSupport", "Interchange", "EventStore", "CommandLineKit"],
             swiftSettings: strict),
+        .testTarget(
+            name: "BackupsTests", dependencies: ["TestSupport", "Backups", "EventStore", "SyncEngine"],
+            exclude: ["Golden"], swiftSettings: strict),
         .testTarget(
             name: "SillokAPITests",
             dependencies: ["TestSupport", "SillokAPI", "Access", "EventStore", "CommandLineKit"],

@@ -4,7 +4,7 @@ package enum Operation: String, CaseIterable, Sendable {
     case appendEvents, listEvents, getEvent, followChanges
     case listConversations, getConversation, listRows, tellLive
     case getProof, listProofs
-    case getProfile, listHistory, listSurveys, getSurvey
+    case getProfile, listHistory, listSurveys, getSurvey, search, listUsers
     // Subscriptions.
     case listSubscriptions, putSubscription, getSubscription, deleteSubscription
     case streamDeliveries, pullDeliveries, ackDeliveries, releaseDeliveries, extendDeliveries, parkDeliveries

@@ -20,6 +20,10 @@ package enum ReadRoute: Hashable, Sendable {
     case access
     /// Who has read what belongs to a user.
     case readers(user: String)
+    /// What was written, by the words in it.
+    case search
+    /// Users by name.
+    case users
 
     /// The route of what stands behind `/v1/`, decoded.
     package init?(_ path: some Collection<String>) {
@@ -31,6 +35,7 @@ package enum ReadRoute: Hashable, Sendable {
         case ("conversations", 1): self = .conversations
         case ("conversations", 2): self = .conversation(path[1])
         case ("conversations", 3) where path[2] == "rows": self = .rows(conversation: path[1])
+        case ("users", 1): self = .users
         case ("conversations", 3) where path[2] == "proof": self = .proofs(conversation: path[1])
         case ("users", 2): self = .profile(user: path[1])
         case ("users", 3) where path[2] == "history": self = .history(user: path[1])
@@ -38,6 +43,7 @@ package enum ReadRoute: Hashable, Sendable {
         case ("surveys", 2): self = .survey(path[1])
         case ("access", 1): self = .access
         case ("users", 3) where path[2] == "readers": self = .readers(user: path[1])
+        case ("search", 1): self = .search
         default: return nil
         }
     }
@@ -64,6 +70,8 @@ package enum ReadRoute: Hashable, Sendable {
         case .survey(let name): ["surveys", name]
         case .access: ["access"]
         case .readers(let user): ["users", user, "readers"]
+        case .search: ["search"]
+        case .users: ["users"]
         }
     }
 
@@ -93,11 +101,12 @@ package enum ReadRoute: Hashable, Sendable {
     package func hasPlace(_ place: PagePlace) -> Bool {
         switch (self, place) {
         case (.rows, .entry), (.proofs, .entry), (.history, .entry), (.access, .entry), (.readers, .entry),
+            (.search, .entry),
             (.conversations, .conversation), (.events, .log):
             true
         case (.conversation, .names(let names)), (.profile, .names(let names)), (.surveys, .names(let names)):
             names.count == 1
-        case (.survey, .names(let names)): names.count == 2
+        case (.survey, .names(let names)), (.users, .names(let names)): names.count == 2
         default: false
         }
     }

@@ -106,11 +106,12 @@ package enum RouteTable {
                 RouteParameter("wait_ms", .number(0...25_000), "So long an empty answer waits for an event.")
             ],
             answers: [.lines("A page; its last line is the end.", .oneOf([.ref("Event"), .ref("End")]))],
-            errors: [.cursor]),
+            errors: [.cursor, .scope]),
         RouteSpecification(
             .getEvent, "GET", "/v1/events/{id}", readers, "One event, of twins the one that counts.",
             parameters: [atLeast],
-            answers: [.lines("The event.", .oneOf([.ref("Event"), .ref("End")]))], errors: [.notFound]),
+            answers: [.lines("The event.", .oneOf([.ref("Event"), .ref("End")]))],
+            errors: [.notFound, .scope]),
         RouteSpecification(
             .getProof, "GET", "/v1/events/{id}/proof", allReaders,
             "An event, and those with its id, with all that proves them.", parameters: [atLeast],
@@ -147,7 +148,8 @@ package enum RouteTable {
         RouteSpecification(
             .listRows, "GET", "/v1/conversations/{conversation}/rows", readers,
             "A conversation's events, with what became of each message.", parameters: timeline,
-            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))], errors: [.notFound, .cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))],
+            errors: [.notFound, .cursor, .scope]),
         RouteSpecification(
             .listProofs, "GET", "/v1/conversations/{conversation}/proof", allReaders,
             "A page of a conversation's events with all that proves them; the header Link names the next.",
@@ -160,17 +162,45 @@ package enum RouteTable {
             request: RouteBody(schema: .ref("LiveItem"), example: #"{"kind":"typing","author":"medibot"}"#),
             answers: [RouteAnswer(202, "It was told to those who follow.")], errors: [.json, .author]),
         RouteSpecification(
+            .listUsers, "GET", "/v1/users", allReaders, "Users who have a name, by name.",
+            parameters: paging + [
+                RouteParameter("match", .text, "Only whose names begin so, whatever the case.")
+            ],
+            answers: [.lines("A page.", .oneOf([.ref("User"), .ref("End")]))], errors: [.cursor]),
+        RouteSpecification(
             .getProfile, "GET", "/v1/users/{user}", readers, "A user's profile.", parameters: paging + moments,
             answers: [.lines("A page.", .oneOf([.ref("ProfileField"), .ref("End")]))],
             errors: [.notFound, .cursor, .scope]),
         RouteSpecification(
             .listHistory, "GET", "/v1/users/{user}/history", readers, "A user's events across conversations.",
             parameters: timeline + [conversations],
-            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))], errors: [.notFound, .cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))],
+            errors: [.notFound, .cursor, .scope]),
         RouteSpecification(
             .listReaders, "GET", "/v1/users/{user}/readers", [.user, .auditor, .admin],
             "Who has read what belongs to a user, as far as reads are recorded.", parameters: paging,
-            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.notFound, .cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))],
+            errors: [.notFound, .cursor, .scope]),
+        RouteSpecification(
+            .search, "GET", "/v1/search", readers, "What was written, by the words in it, the newest first.",
+            parameters: paging + [
+                RouteParameter(
+                    "q", .place, "Words that a text has; a phrase in quotation marks; `-word`: one that it has not."),
+                RouteParameter("since", .time, "Only what was written from then on."),
+                RouteParameter("until", .time, "Only what was written before then."),
+                RouteParameter(
+                    "role", .choice(["user", "assistant", "all"]), "Only messages: of people, of bots, or both."),
+                RouteParameter("user", .text, repeatable: true, "Only of this user's history."), types, authors,
+                conversations,
+                RouteParameter(
+                    "language", .text, repeatable: true, "Only messages that say they are in this language."),
+                RouteParameter(
+                    "order", .choice(["newest", "rank"]),
+                    "`rank`: what fits best first, without a page behind it; `newest` unless said."),
+                RouteParameter(
+                    "count", .choice(["0", "1"]), "`1`: how many texts the index has, for who reads all; no hits."),
+            ], answers: [.lines("A page.", .oneOf([.ref("Hit"), .ref("HitCount"), .ref("End")]))],
+            errors: [.cursor]),
         RouteSpecification(
             .listSurveys, "GET", "/v1/surveys", allReaders, "Surveys.", parameters: paging + moments,
             answers: [.lines("A page.", .oneOf([.ref("Survey"), .ref("End")]))], errors: [.cursor, .scope]),
@@ -306,7 +336,7 @@ package enum RouteTable {
         RouteSpecification(
             .listAccess, "GET", "/v1/access", [.auditor, .admin], "Who has read what, as far as reads are recorded.",
             parameters: paging,
-            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.cursor, .scope]),
     ]
 
     private static let node: [RouteSpecification] = [
@@ -363,7 +393,7 @@ package enum RouteTable {
             answers: [
                 RouteAnswer(202, "It is recorded, and has begun.", "application/json", .anyObject),
                 .lines("What would go (dry_run).", .oneOf([.ref("ErasurePart"), .ref("Count")])),
-            ], errors: [.json, .planChanged, .rejected]),
+            ], errors: [.json, .notFound, .planChanged, .rejected]),
     ]
 
     private static let peers: [RouteSpecification] = [

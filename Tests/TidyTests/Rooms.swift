@@ -9,6 +9,7 @@ enum Rooms {
     private static let api = "SillokAPI"
     private static let subscriptions = "Subscriptions"
     private static let access = "Access"
+    private static let backups = "Backups"
 
     static let all: [Room] = ground + log + views + network + kitRooms + exports + contract + programs
 
@@ -19,6 +20,7 @@ enum Rooms {
         Room("EventStore/Basics/Bytes", "bytes, hexadecimal and base64 text, Protocol Buffers"),
         Room("EventStore/Basics/Clock", "the clocks of the system"),
         Room("EventStore/Basics/Numbers", "sums that do not overflow"),
+        Room("EventStore/Basics/Text", "normalised characters, and the tokens that a search looks for"),
         Room("EventStore/Basics/JSON", "JSON read in place", ["EventStore/Basics/Bytes"]),
         Room(
             "EventStore/Basics/Concurrency", "lock, monitor, threads, job pool, ordered pipeline; Dispatch",
@@ -106,6 +108,13 @@ enum Rooms {
                 "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Audit",
                 "EventStore/Feed",
             ]),
+        Room(
+            "EventStore/Backup", "what a backup reads of a log, its manifest, and a log made of it",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Snapshot/Rows",
+                "EventStore/Snapshot", "EventStore/Audit",
+            ]),
     ]
 
     private static let views = [
@@ -140,12 +149,15 @@ enum Rooms {
             "EventStore/Views/Surveys", "surveys and their answers",
             [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
         Room(
+            "EventStore/Views/Search", "the words of what people wrote, and where they stand",
+            [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
+        Room(
             "EventStore/Projection", "the projector: views.db follows the log",
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
                 "EventStore/Log", "EventStore/Writer", "EventStore", "EventStore/LSM", "EventStore/Views/Contract",
                 "EventStore/Views/Messages", "EventStore/Views/Conversations", "EventStore/Views/Profiles",
-                "EventStore/Views/Surveys", "EventStore/Views/Timeline",
+                "EventStore/Views/Surveys", "EventStore/Views/Timeline", "EventStore/Views/Search",
             ]),
         Room(
             "EventStore/Views/Check", "proving views by making them again",
@@ -153,7 +165,8 @@ enum Rooms {
                 basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Files", "EventStore/Log",
                 "EventStore/LSM",
                 "EventStore/Views/Contract", "EventStore/Views/Messages", "EventStore/Views/Conversations",
-                "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Projection",
+                "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Views/Search",
+                "EventStore/Projection",
             ]),
         Room(
             "EventStore/Views", "the reader of all views",
@@ -162,7 +175,7 @@ enum Rooms {
                 "EventStore/LSM",
                 "EventStore/Views/Contract", "EventStore/Views/Messages", "EventStore/Views/Conversations",
                 "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Views/Timeline",
-                "EventStore/Projection",
+                "EventStore/Views/Search", "EventStore/Projection",
             ]),
         Room(
             "EventStore/Reading", "the reader of a store: its queries are always fresh",
@@ -232,6 +245,9 @@ enum Rooms {
 
     private static let contract = [
         Room("Subscriptions", "what workers are handed, and what of it is done: a pure machine", [store]),
+        Room(
+            "Backups", "repositories and streams of backups: made, listed, proven, restored, pruned; drills",
+            [store, "SyncEngine/Wire"]),
         Room("Access", "who may do what: roles, tokens, who is in which conversation", [store]),
         Room(
             "SillokAPI",
@@ -294,7 +310,10 @@ enum Rooms {
             "syncctl/Commands/Nodes", "peers, invitations, status, clocks, waiting",
             [store, engine, kit, api, "syncctl/Session", "syncctl/Client", "syncctl/Rendering", "syncctl/Doctor"]),
         Room(
-            "syncctl/Commands", "all other commands; here and in the three rooms above one file a command",
+            "syncctl/Commands/Backup", "backups made, listed, proven, restored, pruned, and tried",
+            [store, kit, api, backups, "syncctl/Session", "syncctl/Client", "syncctl/Rendering"]),
+        Room(
+            "syncctl/Commands", "all other commands; here and in the four rooms above one file a command",
             [
                 store, engine, kit, api, "Access", "Interchange/Exports", "syncctl/Session", "syncctl/Client",
                 "syncctl/Rendering", "syncctl/Doctor", "syncctl/Commands/Write",
@@ -303,7 +322,7 @@ enum Rooms {
             "syncctl", "the table of commands",
             [
                 kit, "syncctl/Session", "syncctl/Commands/Read", "syncctl/Commands/Write", "syncctl/Commands/Nodes",
-                "syncctl/Commands",
+                "syncctl/Commands/Backup", "syncctl/Commands",
             ]),
     ]
 }

@@ -70,7 +70,7 @@ final class APIServer: Sendable {
         self.readers = readers
         self.feed = feed
         self.subscriptions = subscriptions
-        service.following.withLock { $0 = Following(feed: feed, subscriptions: subscriptions) }
+        service.following.withLock { $0 = Following(feed: feed, subscriptions: subscriptions, reads: readers) }
         service.authenticator.observe {
             feed.reconsider()
             subscriptions.reconsider()
@@ -121,11 +121,12 @@ final class APIServer: Sendable {
                         .seekSubscription:
                         subscriptions.answer(request)
                     case .listEvents, .getEvent, .listConversations, .getConversation, .listRows, .getProfile,
-                        .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders, .getProof, .listProofs:
-                        if !readers.submit({
+                        .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders,
+                        .search, .getProof, .listProofs:
+                        let term = AnswerTerm()
+                        exchange.watchEnd { isGone in isGone ? term.cancel() : term.hasten() }
+                        readers.submit(term, request) {
                             ReadEndpoint.answer(request, readers, $0, service.accessLog, service.store)
-                        }) {
-                            exchange.refuse(.busy, "too many queries are waiting")
                         }
                     case .appendEvents where desk.take(request): break
                     default: if !worker.submit({ _ in service.answer(request) }) { exchange.refuse(.closed) }

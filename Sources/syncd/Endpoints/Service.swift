@@ -7,6 +7,7 @@ internal import SyncEngine
 struct Following: Sendable {
     let feed: FeedHub
     let subscriptions: SubscriptionHub
+    let reads: ReadPool
 }
 
 /// What the API answers (D19). Each endpoint has a file of its own.
