@@ -80,11 +80,14 @@ struct ProofRouteTests {
         #expect(api.ask("GET", "/v1/events/x/proof")?.0 == 404)
     }
 
-    @Test("An auditor's proof is recorded as what it is, a read of the conversation; users, bots and operators get none")
+    @Test(
+        "An auditor's proof is recorded as what it is, a read of the conversation; users, bots and operators get none"
+    )
     func access() throws {
         func token(_ role: String) throws -> String {
             let made = try #require(
-                api.ask("POST", "/v1/credentials", body: #"{"principal":"x/y","roles":["\#(role)"],"scope":"all"}"#)?.1.first)
+                api.ask("POST", "/v1/credentials", body: #"{"principal":"x/y","roles":["\#(role)"],"scope":"all"}"#)?
+                    .1.first)
             let header = "Authorization: Bearer \(try #require(made["token"] as? String))"
             for _ in 0..<100 where api.ask("GET", "/v1/me", headers: [header])?.0 == 503 { usleep(50_000) }
             return header

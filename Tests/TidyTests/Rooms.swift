@@ -269,7 +269,9 @@ enum Rooms {
         Room(
             "syncd/Feed", "followers of the log, and workers of subscriptions",
             [store, engine, kit, api, subscriptions, access, "syncd/Access", "syncd/Setup", "syncd/Answers"]),
-        Room("syncd/Pages", "the pages for browsers, and how they are served", [basics, "EventStore/Proofs", "EventStore/Files", engine]),
+        Room(
+            "syncd/Pages", "the pages for browsers, and how they are served",
+            [basics, "EventStore/Proofs", "EventStore/Files", engine]),
         Room("syncd/Metrics", "counters, and the text formats of Prometheus", [basics, engine, api]),
         Room(
             "syncd/Endpoints", "the HTTP API",

@@ -52,15 +52,16 @@ final class Sessions: Sendable {
 
     // MARK: Cookies
 
-    /// The cookie of a request, where it has just one of this name.
+    /// The cookie of a request; `nil` where it has none of this name. Of several none counts, and the request is no other caller's for that.
     static func id(in request: HTTPRequest) -> String? {
         let all = request.headers.filter { $0.name.lowercased() == "cookie" }
             .flatMap { $0.value.split(separator: ";") }
             .compactMap { part -> String? in
-                let pair = part.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                let pair = part.drop { $0 == " " }.split(
+                    separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 return pair.count == 2 && pair[0] == cookie ? String(pair[1]) : nil
             }
-        return all.count == 1 ? all[0] : nil
+        return all.isEmpty ? nil : all.count == 1 ? all[0] : ""
     }
 
     /// Whether a page of this very host asks: browsers say so, and no page can say otherwise (Fetch Metadata). Without it another site

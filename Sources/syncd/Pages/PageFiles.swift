@@ -101,4 +101,3 @@ struct PageFiles: Sendable {
         "mjs": "text/javascript; charset=utf-8", "svg": "image/svg+xml",
     ]
 }
-
