@@ -76,7 +76,7 @@ struct BackupProgramTests {
         #expect(!digest.isEmpty)
         #expect(try a.syncctl("history", "u", "--last", "100", "--json").output.contains("verloren 19"))
         for node in [a, b] {
-            #expect(try node.verified() == 0, "\(try node.syncctl("verify").output)")
+            #expect(try node.verified() == 0, "\(node.name)")
             #expect(try !node.syncctl("doctor", "--all").output.contains("FORK"))
         }
         #expect(try a.syncctl("vector", "--json").lines.filter { $0["type"] as? String == "origin" }.count == 3)
