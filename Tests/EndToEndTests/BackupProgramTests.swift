@@ -92,7 +92,11 @@ struct BackupProgramTests {
         try appends(a, 5, text: word)
         _ = try create(a)
         let plan = folder.file("plan")
-        #expect(try a.syncctl("erase", "user", "u", "--plan", plan).code == 0)
+        let planned = try a.syncctl(
+            "erase", "user", "u", "--authored", "erase", "--replies", "erase", "--reason", "요청", "--who", "kim",
+            "--plan",
+            plan)
+        #expect(planned.code == 0, "\(planned.errors)")
         #expect(try a.syncctl("erase", "user", "u", "--confirm", plan).code == 0)
         #expect(try create(a)["rewritten"] as? Int == 1)
         let list = try syncctl("backup", "list", folder.file("repository"), "--json").lines.compactMap {
