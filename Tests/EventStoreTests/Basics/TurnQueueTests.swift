@@ -56,7 +56,8 @@ struct TurnQueueTests {
                 waited[owner] = 0
                 #expect(waited.values.allSatisfy { $0 <= 7 })
             } else {
-                #expect(model.values.allSatisfy { $0.isEmpty })
+                let isEmpty = model.values.allSatisfy { $0.isEmpty }
+                #expect(isEmpty)
             }
             #expect(queue.count == model.values.reduce(0) { $0 + $1.count })
         }
