@@ -24,6 +24,20 @@ def once(pairs):
     return found
 
 
+MAKER = 'type v node name cluster key time position '
+FORMS = {  # §9, §10: the members of each line, in order
+    'receipt': MAKER + 'origins', 'answer': MAKER + '(user|conversation|event) filtered events origins', 'witness': 'type node key',
+    'head': 'type origin node key events size( arrived)? note', 'cosigned': 'type origin size note proof',
+    'event': 'type origin seq header (digest|salt (payload|payload_base64)) proof', 'end': 'type v count sha256( signature)?'}
+
+
+def line_of(data):  # §9: byte for byte what the page has a writer write
+    line = json.loads(data, object_pairs_hook=once)
+    if not re.fullmatch(FORMS[line['type']], ' '.join(line)) or json.dumps(line, ensure_ascii=False, separators=(',', ':')).encode() != data:
+        raise Lie(f'a line of type {line["type"]} is not written in the form of FORMATS.md')
+    return line
+
+
 def key_of(line):  # §9: `node` is the SHA-256 of the key (§1)
     key = plain(line['key'])
     if len(key) != 32 or node_of(key).hex() != line['node']: raise Lie(f'node {line["node"]:.12} is not that of its key')
@@ -46,8 +60,8 @@ class Receipt:
     def __init__(self, path):
         data = open(path, 'rb').read()
         self.heads, self.keys, self.answer, self.erased, self.last = {}, {}, None, 0, None
-        try: self.maker = json.loads(data.split(b'\n', 1)[0], object_pairs_hook=once)
-        except ODD: raise NoReceipt(f'{path} is neither a receipt nor a proven answer')
+        try: self.maker = line_of(data.split(b'\n', 1)[0])
+        except (*ODD, Lie): raise NoReceipt(f'{path} is neither a receipt nor a proven answer')
         if not isinstance(self.maker, dict) or self.maker.get('type') not in ('receipt', 'answer') or self.maker.get('v') != 1: raise NoReceipt(f'{path} is neither a receipt nor a proven answer')
         if self.maker['type'] == 'answer': self.answer = self.maker
         if any(not isinstance(self.maker.get(name), str) or not self.maker[name].isprintable() for name in ('node', 'key', 'cluster', 'time')) or not re.fullmatch(TIME, self.maker['time']):
@@ -58,7 +72,7 @@ class Receipt:
 
     def read(self, data):
         if data[-1:] != b'\n' or (cut := data.rfind(b'\n', 0, -1) + 1) == 0: raise Lie('the last line is missing')
-        lines = [json.loads(line, object_pairs_hook=once) for line in data[:-1].split(b'\n')]
+        lines = [line_of(line) for line in data[:-1].split(b'\n')]
         end, self.key, self.events = lines.pop(), key_of(self.maker), 0
         if end['type'] != 'end' or end['v'] != 1: raise Lie('the last line is missing: something was cut off')
         for line in lines[1:]: {'witness': self.witness, 'head': self.head, 'cosigned': self.cosigned, 'event': self.event}[line['type']](line)
@@ -70,7 +84,9 @@ class Receipt:
         text = f'sillok {self.maker["type"]} v1\n{digest.hex()}\n'.encode()
         if self.signed and not signed(self.key, plain(end['signature']), text): raise Lie('the last line is not signed by the node that the first one names')
 
-    def witness(self, line): self.keys[line['node']] = key_of(line)
+    def witness(self, line):
+        if self.heads or self.keys and line['node'] <= max(self.keys): raise Lie('a witness is out of order')
+        self.keys[line['node']] = key_of(line)
 
     def head(self, line):
         key, (text, lines) = key_of(line), note(line['note'])

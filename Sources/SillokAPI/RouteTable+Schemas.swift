@@ -49,9 +49,22 @@ extension RouteTable {
             "End",
             .object([
                 ("type", .choice(["end"])), ("count", .integer), ("position", .integer), ("more", .boolean),
-                ("next?", .text), ("known_at?", .integer), ("approximate?", .boolean),
+                ("next?", .text), ("cut?", .choice(["rows", "bytes", "time"])), ("known_at?", .integer),
+                ("approximate?", .boolean),
             ])
         ),
+        (
+            "Quarantined",
+            .object([
+                ("type", .choice(["quarantined"])), ("position", .integer), ("origin", .uuid), ("sequence", .integer),
+                ("id", .nullable(.uuid)), ("event_type", .nullable(.text)), ("view", .text), ("reason", .text),
+            ])
+        ),
+        (
+            "QuarantineEnd",
+            .object([("type", .choice(["end"])), ("count", .integer), ("quarantined", .integer)])
+        ),
+        ("Session", .object([("type", .choice(["session"])), ("until", .time)])),
         ("Count", .object([("type", .choice(["end"])), ("count", .integer)])),
         (
             "Row",

@@ -106,11 +106,16 @@ package enum RouteTable {
                 RouteParameter("wait_ms", .number(0...25_000), "So long an empty answer waits for an event.")
             ],
             answers: [.lines("A page; its last line is the end.", .oneOf([.ref("Event"), .ref("End")]))],
-            errors: [.cursor]),
+            errors: [.cursor, .scope]),
         RouteSpecification(
             .getEvent, "GET", "/v1/events/{id}", readers, "One event, of twins the one that counts.",
             parameters: [atLeast],
-            answers: [.lines("The event.", .oneOf([.ref("Event"), .ref("End")]))], errors: [.notFound]),
+            answers: [.lines("The event.", .oneOf([.ref("Event"), .ref("End")]))],
+            errors: [.notFound, .scope]),
+        RouteSpecification(
+            .getProof, "GET", "/v1/events/{id}/proof", allReaders,
+            "An event, and those with its id, with all that proves them.", parameters: [atLeast],
+            answers: [.lines("A proven answer (FORMATS.md, section 10).", .anyObject)], errors: [.notFound]),
         RouteSpecification(
             .followChanges, "GET", "/v1/changes", readers, "Follows the log: a page, lines or server-sent events.",
             parameters: [
@@ -143,7 +148,14 @@ package enum RouteTable {
         RouteSpecification(
             .listRows, "GET", "/v1/conversations/{conversation}/rows", readers,
             "A conversation's events, with what became of each message.", parameters: timeline,
-            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))], errors: [.notFound, .cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))],
+            errors: [.notFound, .cursor, .scope]),
+        RouteSpecification(
+            .listProofs, "GET", "/v1/conversations/{conversation}/proof", allReaders,
+            "A page of a conversation's events with all that proves them; the header Link names the next.",
+            parameters: timeline,
+            answers: [.lines("A proven answer (FORMATS.md, section 10).", .anyObject)],
+            errors: [.notFound, .cursor]),
         RouteSpecification(
             .tellLive, "POST", "/v1/conversations/{conversation}/live", speakers,
             "Tells followers what matters only now.",
@@ -162,11 +174,13 @@ package enum RouteTable {
         RouteSpecification(
             .listHistory, "GET", "/v1/users/{user}/history", readers, "A user's events across conversations.",
             parameters: timeline + [conversations],
-            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))], errors: [.notFound, .cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))],
+            errors: [.notFound, .cursor, .scope]),
         RouteSpecification(
             .listReaders, "GET", "/v1/users/{user}/readers", [.user, .auditor, .admin],
             "Who has read what belongs to a user, as far as reads are recorded.", parameters: paging,
-            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.notFound, .cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))],
+            errors: [.notFound, .cursor, .scope]),
         RouteSpecification(
             .search, "GET", "/v1/search", readers, "What was written, by the words in it, the newest first.",
             parameters: paging + [
@@ -301,6 +315,13 @@ package enum RouteTable {
             .getMe, "GET", "/v1/me", Set(RoleKind.allCases), "Who asks, and what they may.",
             answers: [.json("The caller.", .ref("Caller"))]),
         RouteSpecification(
+            .openSession, "POST", "/v1/sessions", Set(RoleKind.allCases),
+            "Gives a browser a cookie in place of the token that it shows.",
+            answers: [.json(201, "The cookie is in the header Set-Cookie.", .ref("Session"))]),
+        RouteSpecification(
+            .closeSession, "DELETE", "/v1/sessions", Set(RoleKind.allCases), "Ends the session of the cookie.",
+            answers: [RouteAnswer(204, "It is over.")]),
+        RouteSpecification(
             .listCredentials, "GET", "/v1/credentials", admins, "Tokens that were given, without their secrets.",
             answers: [.lines("All of them.", .oneOf([.ref("Credential"), .ref("Count")]))]),
         RouteSpecification(
@@ -315,7 +336,7 @@ package enum RouteTable {
         RouteSpecification(
             .listAccess, "GET", "/v1/access", [.auditor, .admin], "Who has read what, as far as reads are recorded.",
             parameters: paging,
-            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.cursor, .scope]),
     ]
 
     private static let node: [RouteSpecification] = [
@@ -347,6 +368,16 @@ package enum RouteTable {
                 example: #"{"code":"CLOCK","subject":"","note":"ntp was repaired"}"#),
             answers: [.json(201, "It is settled.", .anyObject)], errors: [.json, .noFinding]),
         RouteSpecification(
+            .listQuarantine, "GET", "/v1/quarantine", watchers, "Events that views cannot read, by position.",
+            parameters: [
+                limit,
+                RouteParameter("after", .number(0...UInt64(Int64.max)), "Only what stands after this position."),
+            ],
+            answers: [
+                .lines(
+                    "Those, and how many there are in all.", .oneOf([.ref("Quarantined"), .ref("QuarantineEnd")]))
+            ]),
+        RouteSpecification(
             .retryQuarantine, "POST", "/v1/quarantine/retry", [.operator, .admin],
             "Builds the views anew, with what was refused.",
             answers: [RouteAnswer(202, "It has begun.", "application/json", .anyObject)]),
@@ -362,7 +393,7 @@ package enum RouteTable {
             answers: [
                 RouteAnswer(202, "It is recorded, and has begun.", "application/json", .anyObject),
                 .lines("What would go (dry_run).", .oneOf([.ref("ErasurePart"), .ref("Count")])),
-            ], errors: [.json, .planChanged, .rejected]),
+            ], errors: [.json, .notFound, .planChanged, .rejected]),
     ]
 
     private static let peers: [RouteSpecification] = [

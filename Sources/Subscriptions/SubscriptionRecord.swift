@@ -77,9 +77,9 @@ package struct SubscriptionRecord: Hashable, Sendable {
 
     mutating func move(to node: NodeID, term: UInt64) { (home, self.term) = (node, term) }
 
-    /// Whether `text` may be a name: 1 to 64 of `a-z 0-9 . _ -`.
+    /// Whether `text` may be a name: 1 to 64 of `a-z 0-9 . _ -`. A path with `.` or `..` as a name leads elsewhere (RFC 3986 §5.2.4).
     package static func isName(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
+        (1...64).contains(text.utf8.count) && text != "." && text != ".."
             && text.utf8.allSatisfy { byte in
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),

@@ -131,8 +131,14 @@ struct CLIJSONTests {
             ("status", [], ""),
             ("doctor", ["--all"], ""), ("vector", [], ""), ("clocks", [], ""), ("peers add", ["p", node], ""),
             ("peers list", [], ""), ("peers remove", ["p"], ""), ("quarantine list", [], ""),
-            ("backup", [folder.file("backup")], ""),
+            ("backup copy", [folder.file("copy")], ""), ("backup create", [folder.file("backup")], ""),
+            ("backup list", [folder.file("backup")], ""), ("backup verify", [folder.file("backup")], ""),
+            ("backup drill", [folder.file("backup")], ""),
+            ("backup restore", [folder.file("backup"), "--into", folder.file("restored")], ""),
+            ("backup prune", [folder.file("backup"), "--keep", "1"], ""),
             ("check-proof", [Self.vector("receipt")], ""), ("check-proof", [Self.vector("answer")], ""),
+            ("erase user", ["u", "--reason", "r", "--who", "w", "--plan", folder.file("plan")], ""),
+            ("erase user", ["u", "--confirm", folder.file("plan")], ""), ("erase status", [], ""),
         ]
         let documented = try Self.documented()
         var seen: [String: Set<String>] = [:]
@@ -155,11 +161,11 @@ struct CLIJSONTests {
             let run = try await tool.run(
                 name.split(separator: " ").map(String.init) + words + ["--json"], input: Data(input.utf8))
             check(name, try run.objects())
+            guard name == "replay" else { continue }
+            let replayed = try run.objects().filter { $0["type"] as? String == "end" }
+            #expect(replayed.map { $0["specversion"] != nil } == [true, false])
         }
         for (name, objects) in try Self.asked() { check(name, objects) }
-        let replayed = try await tool.run(["replay", "--all", "--json"]).objects()
-        #expect(replayed.count { $0["type"] as? String == "end" } == 2)
-        #expect(replayed.count { $0["type"] as? String == "end" && $0["specversion"] != nil } == 1)
         // Nothing is documented that no command prints, but for what needs damage.
         for (name, types) in documented {
             let missing = types.keys.filter {

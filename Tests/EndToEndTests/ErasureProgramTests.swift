@@ -93,6 +93,17 @@ struct ErasureProgramTests {
         #expect(dry.code == 0 && Set(parts.compactMap { $0["part"] as? String }) == ["own", "authored", "replies"])
         #expect(try a.syncctl("erase", "user", "u-1", "--reason", "r", "--who", "w").code == 64)
         #expect(try a.syncctl("erase", "user", "nobody", "--dry-run").code == 1)
+        // Of ids none is passed over: a typing mistake must not look like an erasure.
+        let unknown = UUID().uuidString.lowercased()
+        let known = try #require(try a.syncctl("tail", "--json").lines.last { $0["event"] != nil })
+        let id = try #require((known["event"] as? [String: Any])?["id"] as? String)
+        let mistyped = try a.syncctl("erase", "events", id, unknown, "--dry-run")
+        #expect(mistyped.code == 1 && mistyped.errors.contains(unknown) && !mistyped.errors.contains(id))
+        let api = APIClient(socket: a.store + "/api.sock")
+        for target in [#""user":"nobody""#, #""events":["\#(id)","\#(unknown)"]"#] {
+            let body = "{\(target),\"authored\":true,\"replies\":true,\"reason\":\"r\",\"who\":\"w\"}"
+            #expect(api.ask("POST", "/v1/erasures", body: body)?.0 == 404, "\(target)")
+        }
         // A plan is done as it stands, or not at all.
         let file = TemporaryFolder.unusedPath()
         #expect(try Programs.syncctl(a.store, ["erase", "user", "u-1"] + Self.decided + ["--plan", file]).code == 0)

@@ -122,6 +122,19 @@ struct ReceiptProgramTests {
             #expect(found.code == 3 && found.errors.contains("E_RECEIPT_FALSE"), "\(found.errors)")
             if let proven = try await prove("--proof", file) { #expect(proven.code == 3, "\(proven)") }
         }
+        // Lines that say the same and are not the bytes that were signed: another space, a member more, line ends of another system.
+        let spaced = lines[..<first] + [lines[first].replacing(#","seq""#, with: #", "seq""#)] + lines[(first + 1)...]
+        let more =
+            lines[..<first] + [lines[first].replacing(#","seq""#, with: #","x":1,"seq""#)] + lines[(first + 1)...]
+        let ended = lines[..<first] + [lines[first] + "\r"] + lines[(first + 1)...]
+        for lie in [spaced, more, ended, lines[..<first] + [""] + lines[first...]] {
+            try write(lie.map { $0 + "\n" }.joined(), to: file)
+            #expect(try node.syncctl("check-proof", file).code == 3)
+            if let proven = try await prove("--proof", file) { #expect(proven.code == 3, "\(proven)") }
+        }
+        try write("\u{feff}" + made.output, to: file)
+        #expect(try node.syncctl("check-proof", file).code == 65)
+        if let proven = try await prove("--proof", file) { #expect(proven.code == 66, "\(proven)") }
         try write("안녕\n", to: file)
         #expect(try node.syncctl("check-proof", file).code == 65)
         if let proven = try await prove("--proof", file) { #expect(proven.code == 66, "\(proven)") }

@@ -38,4 +38,14 @@ struct RecordTests {
             #expect((found.parked(EventID(UUIDBits(high: 1, low: 0)))[Self.dot] != nil) == isParked)
         }
     }
+
+    @Test("A name is a part of a path that leads nowhere else")
+    func names() {
+        for name in ["b", "a.b", "...", ".a", "0-9_", String(repeating: "x", count: 64)] {
+            #expect(SubscriptionRecord.isName(name), "\(name)")
+        }
+        for name in ["", ".", "..", "A", "a b", "a/b", "한", "a\u{0}", String(repeating: "x", count: 65)] {
+            #expect(!SubscriptionRecord.isName(name), "\(name)")
+        }
+    }
 }

@@ -9,6 +9,7 @@ enum Rooms {
     private static let api = "SillokAPI"
     private static let subscriptions = "Subscriptions"
     private static let access = "Access"
+    private static let backups = "Backups"
 
     static let all: [Room] = ground + log + views + network + kitRooms + exports + contract + programs
 
@@ -106,6 +107,13 @@ enum Rooms {
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
                 "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Audit",
                 "EventStore/Feed",
+            ]),
+        Room(
+            "EventStore/Backup", "what a backup reads of a log, its manifest, and a log made of it",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Snapshot/Rows",
+                "EventStore/Snapshot", "EventStore/Audit",
             ]),
     ]
 
@@ -237,6 +245,9 @@ enum Rooms {
 
     private static let contract = [
         Room("Subscriptions", "what workers are handed, and what of it is done: a pure machine", [store]),
+        Room(
+            "Backups", "repositories and streams of backups: made, listed, proven, restored, pruned; drills",
+            [store, "SyncEngine/Wire"]),
         Room("Access", "who may do what: roles, tokens, who is in which conversation", [store]),
         Room(
             "SillokAPI",
@@ -258,19 +269,22 @@ enum Rooms {
         Room(
             "syncd/Feed", "followers of the log, and workers of subscriptions",
             [store, engine, kit, api, subscriptions, access, "syncd/Access", "syncd/Setup", "syncd/Answers"]),
+        Room(
+            "syncd/Pages", "the pages for browsers, and how they are served",
+            [basics, "EventStore/Proofs", "EventStore/Files", engine]),
         Room("syncd/Metrics", "counters, and the text formats of Prometheus", [basics, engine, api]),
         Room(
             "syncd/Endpoints", "the HTTP API",
             [
                 store, engine, kit, api, subscriptions, access, "syncd/Configuration", "syncd/Access", "syncd/Setup",
                 "syncd/Answers",
-                "syncd/Feed", "syncd/Metrics",
+                "syncd/Feed", "syncd/Metrics", "syncd/Pages",
             ]),
         Room(
             "syncd", "the daemon, from start to orderly end",
             [
                 store, engine, kit, api, "syncd/Configuration", "syncd/Access", "syncd/Setup", "syncd/Metrics",
-                "syncd/Endpoints",
+                "syncd/Pages", "syncd/Endpoints",
             ]),
         Room("syncctl/Session", "what one run of the command has: arguments, store, output", [store, kit, api]),
         Room(
@@ -296,7 +310,10 @@ enum Rooms {
             "syncctl/Commands/Nodes", "peers, invitations, status, clocks, waiting",
             [store, engine, kit, api, "syncctl/Session", "syncctl/Client", "syncctl/Rendering", "syncctl/Doctor"]),
         Room(
-            "syncctl/Commands", "all other commands; here and in the three rooms above one file a command",
+            "syncctl/Commands/Backup", "backups made, listed, proven, restored, pruned, and tried",
+            [store, kit, api, backups, "syncctl/Session", "syncctl/Client", "syncctl/Rendering"]),
+        Room(
+            "syncctl/Commands", "all other commands; here and in the four rooms above one file a command",
             [
                 store, engine, kit, api, "Access", "Interchange/Exports", "syncctl/Session", "syncctl/Client",
                 "syncctl/Rendering", "syncctl/Doctor", "syncctl/Commands/Write",
@@ -305,7 +322,7 @@ enum Rooms {
             "syncctl", "the table of commands",
             [
                 kit, "syncctl/Session", "syncctl/Commands/Read", "syncctl/Commands/Write", "syncctl/Commands/Nodes",
-                "syncctl/Commands",
+                "syncctl/Commands/Backup", "syncctl/Commands",
             ]),
     ]
 }

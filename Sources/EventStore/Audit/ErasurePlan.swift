@@ -27,6 +27,8 @@ package struct ErasurePlan: Sendable {
     package private(set) var gone: UInt64 = 0
     /// Events with a stamp ahead of this node's clock: they are erased by name.
     package private(set) var ahead: UInt64 = 0
+    /// Ids of the target that no event has which can be erased.
+    package private(set) var missing: [EventID] = []
     /// The log's last position when it was looked through.
     package private(set) var top: UInt64 = 0
     package let target: Target
@@ -62,7 +64,11 @@ package struct ErasurePlan: Sendable {
             progress(survey.cursor, top)
         }
         conversations = survey.conversations.count
+        if case .events(let ids) = target { missing = ids.filter { survey.missing.contains($0.bits) } }
     }
+
+    /// Whether something would go.
+    package var isEmpty: Bool { Part.allCases.allSatisfy { count($0) == 0 } }
 
     fileprivate mutating func add(_ part: Part, _ type: String, _ dot: Dot, _ node: NodeID, isAhead: Bool) {
         counts[part, default: [:]][type, default: 0] += 1
@@ -119,6 +125,8 @@ private struct ErasureSurvey {
     private let person: Int64?
     private let talk: Int64?
     private let wanted: Set<UUIDBits>
+    /// Those of them that were not met yet.
+    private(set) var missing: Set<UUIDBits>
     private let reserved: Set<Int64>
     private let now = WallClock.now
     /// Of the user's events, to know replies by.
@@ -132,7 +140,7 @@ private struct ErasureSurvey {
         case .conversation(let name): talk = try log.ref(name) ?? -1
         case .events(let ids): wanted = Set(ids.map(\.bits))
         }
-        (self.person, self.talk, self.wanted) = (person, talk, wanted)
+        (self.person, self.talk, self.wanted, missing) = (person, talk, wanted, wanted)
         reserved = try mapped { () throws(DatabaseError) in
             Set(
                 try log.connection.all("SELECT DISTINCT ref, text FROM name WHERE text GLOB '*.*'") { row in
@@ -157,6 +165,7 @@ private struct ErasureSurvey {
             let row = ErasedRow(select)
             cursor = row.position
             guard let part = part(of: row, select), !reserved.contains(select.int64(6)) else { continue }
+            if !missing.isEmpty, let id = select.uuid(10) { missing.remove(id) }
             guard select.int64(9) == 1 else {
                 plan.addGone()
                 continue

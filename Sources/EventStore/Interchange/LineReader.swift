@@ -45,6 +45,7 @@ package struct LineReader: Sendable {
     private let descriptor: Int32
     private let chunk: Int
     private let longest: Int
+    private let isExact: Bool
     private var buffer: [UInt8] = []
     /// The bytes of the buffer that are read and not yet handed out.
     private var start = 0, end = 0
@@ -58,13 +59,16 @@ package struct LineReader: Sendable {
     private var dropped = 0
 
     /// Reads `descriptor` from where it stands, `chunk` bytes at a time (4 KiB to 1 MiB). Lines have at most `longest` bytes.
-    package init(descriptor: Int32, chunk: Int = 256 << 10, longest: Int = longestLine) {
+    ///
+    /// - Parameter isExact: Hands out each line as it stands: blank ones, carriage returns and a byte order mark, too.
+    package init(descriptor: Int32, chunk: Int = 256 << 10, longest: Int = longestLine, isExact: Bool = false) {
         self.descriptor = descriptor
         self.longest = longest
+        self.isExact = isExact
         self.chunk = min(max(chunk, 4 << 10), 1 << 20)
     }
 
-    /// The next line that is not blank; `nil` at the end.
+    /// The next line, blank ones left out unless the reader is exact; `nil` at the end.
     package mutating func next() throws(LineReadError) -> Line? {
         while true {
             if let newline = findNewline() {
@@ -104,9 +108,11 @@ package struct LineReader: Sendable {
         }
         number += 1
         if dropped > 0 { return Line(number: number, offset: lineOffset, content: .tooLong(count: count)) }
-        if lineOffset == 0, buffer[range].starts(with: [0xef, 0xbb, 0xbf]) { range.removeFirst(3) }
-        if buffer[range].last == 0x0d { range.removeLast() }
-        if buffer[range].isBlank { return nil }
+        if !isExact {
+            if lineOffset == 0, buffer[range].starts(with: [0xef, 0xbb, 0xbf]) { range.removeFirst(3) }
+            if buffer[range].last == 0x0d { range.removeLast() }
+            if buffer[range].isBlank { return nil }
+        }
         if range.count > longest {
             return Line(number: number, offset: lineOffset, content: .tooLong(count: range.count))
         }

@@ -90,18 +90,23 @@ enum ReservedType {
     static let conversationErased = "conversation.erased"
     /// An operator has dealt with what a notice tells.
     static let findingSettled = "finding.settled"
-    private static let names = [userErased, conversationErased]
 
     /// Whether events of this type let payloads go.
     static func isErasure(_ type: String) -> Bool {
-        guard let first = type.utf8.first, "uc".utf8.contains(first) else { return false }
-        return type == userErased || type == conversationErased
+        switch type.utf8.first {
+        case UInt8(ascii: "u"), UInt8(ascii: "c"): type == userErased || type == conversationErased
+        default: false
+        }
     }
 
     static func contains(_ type: String) -> Bool {
         // Nearly all other types differ in the first byte.
-        guard let first = type.utf8.first, "oasfuc".utf8.contains(first) else { return false }
-        return names.contains(type) || prefixes.contains { type.hasPrefix($0) }
+        switch type.utf8.first {
+        case UInt8(ascii: "o"), UInt8(ascii: "a"), UInt8(ascii: "s"), UInt8(ascii: "f"):
+            prefixes.contains { type.hasPrefix($0) }
+        case UInt8(ascii: "u"), UInt8(ascii: "c"): isErasure(type)
+        default: false
+        }
     }
 }
 

@@ -13,7 +13,7 @@ enum ReceiptFile {
     ) throws(CommandFailure) -> (receipt: Receipt, check: ReceiptCheck) {
         let input = try InputFile(path)
         let check = ReceiptCheck(handle)
-        var reader = LineReader(descriptor: input.descriptor, longest: longest)
+        var reader = LineReader(descriptor: input.descriptor, longest: longest, isExact: true)
         var number = 0
         do throws(ReceiptError) {
             while let line = try next(&reader) {

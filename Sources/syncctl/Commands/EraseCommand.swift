@@ -70,8 +70,14 @@ enum EraseCommand {
             try ErasurePlan(target, LogReader(files)) { progress.update(done: $0, total: $1) }
         }
         progress.finish(done: plan.top, total: plan.top)
+        guard plan.missing.isEmpty else {
+            let ids = plan.missing.map(\.description).joined(separator: ", ")
+            throw CommandFailure(
+                code: ErrorCode.notFound.rawValue, "no event that can be erased has the id \(ids)",
+                why: "Nothing was erased.", hint: "syncctl history UID --ids shows them", exitCode: .nothingFound)
+        }
         try show(session, plan)
-        guard ErasurePlan.Part.allCases.contains(where: { plan.count($0) > 0 }) else {
+        guard !plan.isEmpty else {
             session.say(.eraseNothing)
             try session.end(count: 0)
             return .nothingFound

@@ -1,7 +1,7 @@
 /// The help of `syncctl` in Korean, by its English text. A test finds commands, general options and options of reading commands that
 /// are not here.
 enum KoreanHelp {
-    static let texts = [options, arguments, examples, discussions].reduce(commands) { $0.merging($1) { $1 } }
+    static let texts = [options, arguments, examples, discussions, backup].reduce(commands) { $0.merging($1) { $1 } }
 
     private static let commands = [
         "reads, writes and checks an event store": "이벤트 저장소를 읽고, 쓰고, 검증합니다",
@@ -51,7 +51,6 @@ enum KoreanHelp {
         "Events that views cannot read, with the reasons": "뷰가 읽지 못하는 이벤트와 그 이유를 봅니다",
         "Reads them again, by building the views anew": "뷰를 새로 만들어 격리된 이벤트를 다시 읽습니다",
         "Makes an empty store": "빈 저장소를 만듭니다",
-        "Copies a store, beside a running daemon, too": "저장소를 복사합니다. 데몬이 실행 중이어도 됩니다",
         "Who hands events to bots, and how far the work is": "봇에 이벤트를 전달하는 구독과 처리 현황을 봅니다",
         "Makes a subscription": "구독을 만듭니다",
         "Events that were set aside, and why": "보류된 이벤트와 그 이유를 봅니다",

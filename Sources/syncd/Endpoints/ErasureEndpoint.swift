@@ -33,7 +33,17 @@ extension Service {
             return exchange.refuse(.parameter, error.text)
         }
         let plan = try ErasurePlan(order.target, try LogReader(store.files))
+        guard plan.missing.isEmpty else {
+            let ids = plan.missing.map(\.description).joined(separator: ", ")
+            return exchange.refuse(.notFound, "no event that can be erased has the id \(ids)")
+        }
         if object.bool("dry_run") ?? false { return tell(plan, exchange) }
+        guard !plan.isEmpty else {
+            return exchange.refuse(
+                .notFound,
+                plan.gone > 0 ? "all \(plan.gone) events of it are erased already" : "there is nothing of it to erase"
+            )
+        }
         if let seen = order.plan, seen != plan.fingerprint {
             return exchange.refuse(
                 .planChanged, "the log has changed since the plan was made: other events would go",

@@ -54,7 +54,7 @@ enum SubscriptionRequest: Sendable {
             return
         }
         guard SubscriptionRecord.isName(name) else {
-            throw BadParameter(message: "name: '\(name)' is none", hint: "1 to 64 of a-z 0-9 . _ -")
+            throw BadParameter(message: "name: '\(name)' is none", hint: "1 to 64 of a-z 0-9 . _ -, but not . or ..")
         }
         switch admitted.operation {
         case .putSubscription:
