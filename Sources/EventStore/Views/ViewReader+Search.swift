@@ -142,7 +142,10 @@ extension ViewReader {
         guard let isSeen else { return try read { _ in true } }
         // Who is asked may ask the views: so first which there are.
         var positions: Set<UInt64> = []
-        let all = try read { positions.insert($0).inserted || true }
+        let all = try read { position in
+            positions.insert(position)
+            return true
+        }
         if positions.isEmpty { return all }
         var seen: Set<UInt64> = []
         for position in positions {
