@@ -97,17 +97,22 @@ class Daemon:
             raise AssertionError(f"syncctl {words}: {done.returncode}: {done.stdout}{done.stderr}")
         return done.stdout
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
-        connection = http.client.HTTPConnection("syncd", timeout=60)
-        connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.settimeout(60)
-        connection.sock.connect(str(self.socket))
+    def ask(self, method: str, path: str, body: Any = None) -> str:
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body, ensure_ascii=False).encode()
-        connection.request(method, path, body, {"Connection": "close"})
-        answer = connection.getresponse()
-        told = answer.read().decode("utf-8")
-        connection.close()
+        for _ in range(100):
+            connection = http.client.HTTPConnection("syncd", timeout=60)
+            connection.sock = socket.socket(socket.AF_UNIX)
+            connection.sock.settimeout(60)
+            connection.sock.connect(str(self.socket))
+            connection.request(method, path, body, {"Connection": "close"})
+            answer = connection.getresponse()
+            told = answer.read().decode("utf-8")
+            connection.close()
+            # The views are built anew after an erasure.
+            if answer.status != 503:
+                break
+            time.sleep(0.2)
         if answer.status >= 400:
             raise AssertionError(f"{method} {path}: {answer.status} {told[:1000]}")
         return told

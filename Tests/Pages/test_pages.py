@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
 from browser import AXE, Browser, missing
-from store import BOT, Cluster, HOSTILE, USER, until
+from store import BOT, Cluster, DATA, HOSTILE, USER, until
 
 PICTURES = Path(__file__).resolve().parent.parent.parent / "docs" / "pictures"
 
@@ -291,6 +291,49 @@ class PageTests(unittest.TestCase):
         for id in ids[3::97]:
             b.go("c", "c-long", at=id)
             b.until(lambda: b.run("const one = document.activeElement; return one?.dataset?.id === arguments[0] && one.getBoundingClientRect().top > 0 && one.getBoundingClientRect().bottom < innerHeight", id), 5, id)
+
+    # MARK: Words
+
+    def test_a_search_leads_to_its_hits(self) -> None:
+        b = self.enter()
+        if "검색" not in b.text("header nav"):
+            self.skipTest("the node has no search")
+        b.go("search", q="메모리 카드", wait=".results li")
+        hits = b.run("return [...document.querySelectorAll('a.hit')].map((one) => one.getAttribute('href'))")
+        self.assertIn("모두", b.text(".results .count"))
+        self.assertTrue(b.run("return [...document.querySelectorAll('.results mark')].every((one) => ['메모리', '카드', '메모리 카드'].includes(one.innerText))"))
+        # Enter jumps, with the words; back returns to the hits.
+        b.press("n", "\ue007")
+        b.until(lambda: b.all("article mark"), 10, "the hit in its place")
+        id = re.search(r"at=([0-9a-f-]{36})", hits[0])
+        assert id
+        b.until(lambda: b.run("return document.activeElement.closest('article')?.dataset.id") is not None, 5, "a row has the focus")
+        first = b.run("return document.activeElement.closest('article').dataset.id")
+        b.press("n")
+        b.until(lambda: b.run("return document.activeElement.closest('article')?.dataset.id") not in (None, first), 5, "the next hit")
+        b.driver.back()
+        b.one(".results li")
+        self.assertEqual(b.run("return document.querySelector('#q').value"), "메모리 카드")
+        # Nothing is found of what was taken back, or erased.
+        for words in ("010-0000-0000", "주민등록번호"):
+            b.go("search", q=words, wait=".results .empty")
+
+    def test_users_are_found_by_name(self) -> None:
+        b = self.enter()
+        if "사용자" not in b.text("header nav"):
+            self.skipTest("the node finds no users")
+        b.go("users", q="김", wait="tbody tr")
+        self.assertIn(USER, b.text("tbody"))
+        b.go("users", q="없는 이름", wait=".empty")
+
+    def test_words_in_a_conversation(self) -> None:
+        b = self.enter()
+        b.go("c", "c-long", q="사랑" if DATA.exists() else "안녕")
+        b.until(lambda: b.all("article mark.current") or b.all("article.hit mark"), 10, "a hit")
+        count = b.text(".find .count")
+        self.assertRegex(count, r"\d+건 중 1번째")
+        b.press("n")
+        b.until(lambda: b.text(".find .count") != count, 10, "the next")
 
     # MARK: Safety
 
