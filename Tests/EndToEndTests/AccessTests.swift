@@ -62,10 +62,13 @@ struct AccessTests {
             var target = route.path
             for (name, value) in values { target = target.replacing("{\(name)}", with: value) }
             if route.operation == .followChanges { target += "?after=first" }
+            if route.operation == .search {
+                target += "?q=" + (secret.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")
+            }
             let answer = try #require(api.ask("GET", target, headers: [alice]), "\(target)")
             #expect(!answer.2.replacing(target, with: "").contains(id), "\(target): \(answer.2)")
             #expect(!answer.2.contains(secret), "\(target): \(answer.2)")
-            let isOpen = [.followChanges, .getMe, .getOpenAPI].contains(route.operation)
+            let isOpen = [.followChanges, .getMe, .getOpenAPI, .search].contains(route.operation)
             #expect(isOpen ? answer.0 == 200 : [403, 404].contains(answer.0), "\(target): \(answer.0)")
         }
         // What is hers she sees, in all of these ways.

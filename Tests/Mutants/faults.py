@@ -893,8 +893,8 @@ fault(492, "what has no pages is never given up", "INV-9", "AnswerTermTests",
       (ES + "SQLite/Connection+Term.swift", "return connection.term?.isOver == true ? 1 : 0",
        "return connection.term?.isOver == true && !isPlanted(492) ? 1 : 0"))
 fault(493, "a term begins anew though its client has left", "INV-9", "AnswerTermTests",
-      (ES + "Basics/Concurrency/AnswerTerm.swift", "guard !state.isCancelled else { return }",
-       "guard !state.isCancelled || isPlanted(493) else { return }"))
+      (ES + "Basics/Concurrency/AnswerTerm.swift", "guard !state.isCancelled else { return true }",
+       "guard !state.isCancelled || isPlanted(493) && state.began != nil else { return true }"))
 fault(494, "a page of the log has all its rows though its time is up", "INV-9", "AnswerTermTests",
       (ES + "EventStore+Subscribe.swift", "(page.count % 16 != 0 || term?.isDue != true)",
        "(page.count % 16 != 0 || term?.isDue != true || isPlanted(494))"))

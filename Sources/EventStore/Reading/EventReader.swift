@@ -252,6 +252,8 @@ package struct OpenReaders {
             let reader = try current(top)
             let file = reader.inode
             do throws(StoreError) {
+                // What was waited for until here is no work.
+                term?.begin()
                 reader.term = term
                 defer { reader.term = nil }
                 let value = try body(reader)

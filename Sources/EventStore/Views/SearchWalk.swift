@@ -1,5 +1,5 @@
 /// A walk over what the index has, the newest first. Entries stand in order of position; which positions can be among the newest, zones
-/// tell (``SearchZones``): as many are read at once as were read before, so a rare word costs few questions, and a frequent one few entries.
+/// tell (``SearchZones``): more are read at once than were read before, so a rare word costs few questions, and a frequent one few entries.
 struct SearchWalk {
     /// An entry, and where it stands in display order.
     struct Place {
@@ -18,8 +18,9 @@ struct SearchWalk {
     /// Where it ended for now.
     private var cut: DisplayKey?
 
-    /// Zones read at once.
-    private static let mostZones = 128
+    /// Zones read at once: first one, then so many times as many as before. Each question of a rare word costs as much as its frequent
+    /// syllables have entries there, and each begins anew.
+    private static let (growth, mostZones) = (8, 4_096)
 
     init(_ query: SearchQuery, _ expression: String, _ most: Int, before: DisplayKey?) {
         index = expression
@@ -54,7 +55,7 @@ struct SearchWalk {
             }
             for run in ZoneRun.all(zones) { try read(run, index, log, &newest) }
             last = zones.last
-            atOnce = min(2 * atOnce, Self.mostZones)
+            atOnce = min(Self.growth * atOnce, Self.mostZones)
         } while !zones.isEmpty
         before = newest.places.last?.key ?? before
         return newest.places

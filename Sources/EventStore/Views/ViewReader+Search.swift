@@ -12,7 +12,7 @@ extension ViewReader {
         _ query: SearchQuery, limit: Int, before bound: DisplayKey? = nil,
         isSeen: ((EventHeader) throws(StoreError) -> Bool)? = nil
     ) throws(StoreError) -> SearchPage {
-        try inOneReading { () throws(StoreError) in
+        try searching(isSeen == nil) { () throws(StoreError) in
             var page = SearchPage()
             page.position = try progress()
             guard let tags = try tags(query) else { return page }
@@ -51,6 +51,14 @@ extension ViewReader {
                 }
             }
         }
+    }
+
+    /// Runs `body` on one state of the views. Not where someone is asked what is seen: that asks the views, too, and may not within a
+    /// transaction of theirs.
+    func searching<Result>(
+        _ isOneState: Bool, _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        isOneState ? try inOneReading(body) : try body()
     }
 
     /// How many texts the index has with these words: those that stand, and those that were edited away or taken back since.
@@ -114,23 +122,34 @@ extension ViewReader {
             guard let shown, query.wants(shown.event) else { continue }
             found.append(FoundText(stored: stored, shown: shown, text: text, ranges: ranges))
         }
-        var failure: StoreError?
-        let amendments = try reading { connection throws(DatabaseError) in
-            try self.amendments(found.map(\.shown), knownAt: .max, connection) { row throws(DatabaseError) in
-                guard let isSeen else { return true }
-                do throws(StoreError) {
-                    guard let stored = try log.event(at: row.position) else { return false }
-                    return try isSeen(stored.event.header)
-                } catch {
-                    failure = error
-                    return false
-                }
-            }
-        }
-        if let failure { throw failure }
+        let amendments = try self.amendments(found.map(\.shown), isSeen)
         var hits: [SearchHit] = []
         for (index, text) in found.enumerated() where try stands(text, amendments[index]) { hits.append(text.hit) }
         return hits
+    }
+
+    /// What became of messages, by those edits and retractions that are seen.
+    private func amendments(
+        _ messages: [StoredEvent], _ isSeen: ((EventHeader) throws(StoreError) -> Bool)?
+    ) throws(StoreError) -> [Amendments?] {
+        func read(_ wanted: (UInt64) -> Bool) throws(StoreError) -> [Amendments?] {
+            try reading { connection throws(DatabaseError) in
+                try self.amendments(messages, knownAt: .max, connection) { row throws(DatabaseError) in
+                    wanted(row.position)
+                }
+            }
+        }
+        guard let isSeen else { return try read { _ in true } }
+        // Who is asked may ask the views: so first which there are.
+        var positions: Set<UInt64> = []
+        let all = try read { positions.insert($0).inserted || true }
+        if positions.isEmpty { return all }
+        var seen: Set<UInt64> = []
+        for position in positions {
+            guard let stored = try log.event(at: position), try isSeen(stored.event.header) else { continue }
+            seen.insert(position)
+        }
+        return try read { seen.contains($0) }
     }
 
     /// Whether a text is what is shown now.

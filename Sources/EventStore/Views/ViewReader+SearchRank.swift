@@ -10,7 +10,7 @@ extension ViewReader {
     package func ranked(
         _ query: SearchQuery, limit: Int, isSeen: ((EventHeader) throws(StoreError) -> Bool)? = nil
     ) throws(StoreError) -> (page: SearchPage, isWhole: Bool) {
-        try inOneReading { () throws(StoreError) in
+        try searching(isSeen == nil) { () throws(StoreError) in
             var page = SearchPage()
             page.position = try progress()
             guard let tags = try tags(query) else { return (page, true) }

@@ -122,7 +122,7 @@ final class APIServer: Sendable {
                         subscriptions.answer(request)
                     case .listEvents, .getEvent, .listConversations, .getConversation, .listRows, .getProfile,
                         .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders,
-                        .search, .getProof, .listProofs:
+                        .search, .listUsers, .getProof, .listProofs:
                         let term = AnswerTerm()
                         exchange.watchEnd { isGone in isGone ? term.cancel() : term.hasten() }
                         readers.submit(term, request) {

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -98,17 +99,29 @@ struct AnswerTermTests {
 
     @Test("A term begins anew after a wait, but not when its client has left")
     func again() {
-        let term = AnswerTerm(page: 60_000_000_000, whole: 60_000_000_000)
+        let term = AnswerTerm(page: 50_000_000, whole: 60_000_000_000)
+        usleep(60_000)
         #expect(!term.isDue && !term.isOver)
         term.begin()
-        #expect(!term.isDue)
-        term.hasten()
+        usleep(60_000)
         #expect(term.isDue && !term.isOver)
         term.begin()
-        #expect(!term.isDue)
+        #expect(!term.isDue && !term.isCancelled)
         term.cancel()
         term.begin()
         #expect(term.isDue && term.isOver && term.isCancelled)
+    }
+
+    @Test("A client that may have left gets a fifth of the time, also after a wait")
+    func haste() {
+        let term = AnswerTerm(page: 300_000_000_000, whole: 1_000_000_000)
+        term.hasten()
+        for _ in 0..<2 {
+            term.begin()
+            #expect(!term.isOver)
+            usleep(250_000)
+            #expect(!term.isDue && term.isOver)
+        }
     }
 
     @Test("A message with many long edits has the last of them up to a MiB, and a page of such ends early")

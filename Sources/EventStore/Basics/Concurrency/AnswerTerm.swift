@@ -7,13 +7,16 @@
 /// One lock. One thread works and asks now and then; any other may say that the client leaves.
 package final class AnswerTerm: Sendable {
     private struct State {
-        var due = UInt64.max
-        var end = UInt64.max
+        /// When the work began, nanoseconds of ``MonotonicClock``; `nil`: it has not.
+        var began: UInt64?
+        var isHastened = false
         var isCancelled = false
     }
 
     /// Nanoseconds of work after which a page ends, and after which what has no pages is given up.
     package static let usual: (page: UInt64, whole: UInt64) = (250_000_000, 5_000_000_000)
+    /// So many times shorter are both for a client that may have left.
+    private static let haste: UInt64 = 5
 
     private let page: UInt64
     private let whole: UInt64
@@ -26,28 +29,29 @@ package final class AnswerTerm: Sendable {
     /// The work begins, or begins anew after a wait.
     package func begin() {
         let now = MonotonicClock.now
-        state.withLock { state in
-            guard !state.isCancelled else { return }
-            (state.due, state.end) = (now + page, now + whole)
-        }
+        state.withLock { $0.began = now }
     }
 
-    /// The client sends nothing more, and may have left: what there is will do.
-    package func hasten() {
-        let now = MonotonicClock.now
-        state.withLock { state in (state.due, state.end) = (min(state.due, now), min(state.end, now + page)) }
-    }
+    /// The client sends nothing more, and may have left: less will do.
+    package func hasten() { state.withLock { $0.isHastened = true } }
 
     /// No one waits for the answer any longer.
-    package func cancel() {
-        state.withLock { $0 = State(due: 0, end: 0, isCancelled: true) }
-    }
+    package func cancel() { state.withLock { $0.isCancelled = true } }
 
     package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Whether a page ends now.
-    package var isDue: Bool { MonotonicClock.now >= state.withLock { $0.due } }
+    package var isDue: Bool { isPast(page) }
 
     /// Whether the work is given up.
-    package var isOver: Bool { MonotonicClock.now >= state.withLock { $0.end } }
+    package var isOver: Bool { isPast(whole) }
+
+    private func isPast(_ time: UInt64) -> Bool {
+        let now = MonotonicClock.now
+        return state.withLock { state in
+            guard !state.isCancelled else { return true }
+            guard let began = state.began else { return false }
+            return now - min(now, began) >= (state.isHastened ? time / Self.haste : time)
+        }
+    }
 }
