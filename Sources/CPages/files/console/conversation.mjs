@@ -292,7 +292,7 @@ export class TimelineView {
 
   drawCount() {
     const { t } = this.ctx, all = this.hits.length;
-    fill(this.count, this.field.value.trim() ? all ? t('hitOf', all, this.hit + 1) : t('noHits') : '');
+    fill(this.count, this.field.value.trim() ? all ? this.hit < 0 ? t('hits', all) : t('hitOf', all, this.hit + 1) : t('noHits') : '');
     this.count.title = this.ctx.can('search') && this.scope.conversation ? '' : t('inWindow');
   }
 
