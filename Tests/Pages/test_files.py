@@ -58,7 +58,7 @@ class FileTests(unittest.TestCase):
         operations.add("getWhy")
         console = "\n".join(text for path, text in MODULES.items() if path.parent.name == "console")
         needed = {name for names in re.findall(r"needs: \[([^\]]*)\]", console) for name in re.findall(r"'(\w+)'", names)}
-        asked = set(re.findall(r"(?:can|has|parameters)\('(\w+)'\)", console))
+        asked = set(re.findall(r"ctx\.(?:can|has|parameters)\('(\w+)'\)", console))
         self.assertGreater(len(needed), 12)
         self.assertEqual(sorted((needed | asked) - operations), [])
 
