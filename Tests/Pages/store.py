@@ -212,6 +212,7 @@ class Cluster:
         self._first(next(iter(dialogues().values())))
         self._others(many)
         self._long(long)
+        self._tied()
         self._hostile()
         self._profiles()
         self._subscriptions()
@@ -291,10 +292,16 @@ class Cluster:
         events = [said(c, user, None, at, user=user, type="conversation.started", title="긴 대화", category="text")]
         for number in range(long // 2):
             question, answer = pairs[number % len(pairs)]
-            at += timedelta(minutes=5)
+            at += min(timedelta(minutes=5), timedelta(days=9) / (long // 2 + 1))
             events += [said(c, user, question, at, user=user), said(c, BOT, answer, at + timedelta(seconds=2), user=user)]
         for start in range(0, len(events), 500):
             self.seoul.append(*events[start:start + 500])
+
+    def _tied(self) -> None:
+        """Many messages of one time, as exports without times have them."""
+        events = [said("c-tied", "u-tied", f"같은 때 {number}", START - timedelta(days=1), user="u-tied") for number in range(900)]
+        for start in range(0, len(events), 450):
+            self.seoul.append(*events[start:start + 450])
 
     def _hostile(self) -> None:
         at = START + timedelta(hours=5)

@@ -254,10 +254,17 @@ class PageTests(unittest.TestCase):
     # MARK: Long ones
 
     def test_a_long_conversation_moves_nothing_that_is_seen(self) -> None:
+        self.walk("c-long", 8)
+
+    def test_messages_of_one_time_are_all_there(self) -> None:
+        self.walk("c-tied", 8)
+
+    def walk(self, conversation: str, pages: int) -> None:
+        """Up by pages, and down to the end again: what is seen stays, no more than 600 rows stand there, none is missing."""
         b = self.enter()
-        b.go("c", "c-long")
+        b.go("c", conversation)
         counts: List[int] = []
-        for _ in range(8):
+        for _ in range(pages):
             seen = b.run("""scrollTo(0, 300); const one = [...document.querySelectorAll('article')].find((each) => each.getBoundingClientRect().bottom > 150);
                 return [one.dataset.id, one.getBoundingClientRect().top, document.querySelectorAll('article').length]""")
             b.run("document.querySelector('.more').click()")
@@ -280,7 +287,7 @@ class PageTests(unittest.TestCase):
             time.sleep(0.1)
             b.until(lambda: b.run("return document.querySelector('[role=feed]').getAttribute('aria-busy') === 'false'"), 10, "loaded")
             ids += b.run("return [...document.querySelectorAll('article')].map((one) => one.dataset.id)")
-        text = self.cluster.seoul.ask("GET", "/v1/conversations/c-long/rows?order=newest&limit=500")
+        text = self.cluster.seoul.ask("GET", f"/v1/conversations/{conversation}/rows?order=newest&limit=500")
         there = {line["event"]["id"] for line in map(json.loads, text.splitlines()) if line["type"] == "event"}
         self.assertEqual(len(there - set(ids)), 0)
 
