@@ -53,6 +53,10 @@ let package = Package(
         .target(name: "CommandLineKit", dependencies: ["CProgram"], swiftSettings: strict),
         // The contract of the HTTP API: what the daemon answers and its clients read.
         .target(name: "SillokAPI", dependencies: ["Access", "EventStore", "CommandLineKit"], swiftSettings: strict),
+        // Requests of programs to nodes and to models, and the files with what opens them.
+        .target(
+            name: "SillokClient", dependencies: ["SillokAPI", "EventStore", "CommandLineKit", "CCurl"],
+            swiftSettings: strict),
         // What workers are handed, and what of it is done.
         .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: strict),
         // Who may do what: roles, tokens, who takes part in what.
@@ -69,7 +73,7 @@ let package = Package(
         .executableTarget(
             name: "syncctl",
             dependencies: [
-                "SillokAPI", "Access", "SyncEngine", "Interchange", "EventStore", "CommandLineKit", "CCurl",
+                "SillokClient", "SillokAPI", "Access", "SyncEngine", "Interchange", "EventStore", "CommandLineKit",
             ],
             swiftSettings: strict, linkerSettings: standalone),
 

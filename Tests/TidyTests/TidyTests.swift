@@ -56,7 +56,7 @@ struct TidyTests {
             "CLibevent": ["Sources/SyncEngine/Networking", "Tests/SyncEngineTests/Networking"],
             "CZlib": ["Sources/Interchange/Reading"],
             "CZstd": ["Sources/SyncEngine/Wire", "Tests/SyncEngineTests/Wire"],
-            "CCurl": ["Sources/syncctl/Client"],
+            "CCurl": ["Sources/SillokClient"],
             "CProgram": ["Sources/CommandLineKit/Program"],
             "Dispatch": ["Sources/EventStore/Basics/Concurrency"],
         ]
@@ -75,6 +75,7 @@ struct TidyTests {
             "Sources/SyncEngine": ["CommandLineKit", "Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/CommandLineKit": ["EventStore", "SyncEngine", "Foundation", "FoundationEssentials"],
             "Sources/Interchange": ["SyncEngine", "SillokAPI", "Foundation", "FoundationEssentials", "Dispatch"],
+            "Sources/SillokClient": ["SyncEngine", "Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/SillokAPI": ["SyncEngine", "Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/syncd": ["Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/syncctl": ["Foundation", "FoundationEssentials", "Dispatch"],

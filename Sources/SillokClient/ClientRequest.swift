@@ -1,39 +1,47 @@
 internal import CCurl
 
 /// An HTTP request to a node, through libcurl.
-struct HTTPRequest {
-    var method = "GET"
+package struct ClientRequest {
+    package var method = "GET"
     /// Path and query, percent-encoded.
-    var target: String
-    var body: [UInt8]?
-    var contentType = "application/x-ndjson"
+    package var target: String
+    package var body: [UInt8]?
+    package var contentType = "application/x-ndjson"
     /// The forms of an answer that are understood.
-    var accept = "application/x-ndjson, application/json"
+    package var accept = "application/x-ndjson, application/json"
     /// Milliseconds for the whole exchange.
-    var timeout = 120_000
+    package var timeout = 120_000
+
+    package init(
+        method: String = "GET", target: String, body: [UInt8]? = nil, contentType: String = "application/x-ndjson",
+        timeout: Int = 120_000
+    ) {
+        (self.method, self.target, self.body) = (method, target, body)
+        (self.contentType, self.timeout) = (contentType, timeout)
+    }
 
     /// What came back.
-    struct Answer {
-        let status: Int
+    package struct Answer {
+        package let status: Int
         /// Seconds the server asks to wait before another try.
-        let retryAfter: Int?
-        let body: [UInt8]
+        package let retryAfter: Int?
+        package let body: [UInt8]
     }
 
     /// Why nothing came back.
-    struct Failure: Error {
+    package struct Failure: Error {
         /// libcurl's words.
-        let reason: String
+        package let reason: String
         /// Whether the request never reached the server, so that nothing can have happened.
-        let isUnsent: Bool
-        let isTimeout: Bool
+        package let isUnsent: Bool
+        package let isTimeout: Bool
     }
 
     /// Longest answer that is taken.
     private static let longestAnswer = 64 << 20
 
     /// Sends the request to the node at `place` and waits for the answer.
-    func send(to place: NodePlace) throws(Failure) -> Answer {
+    package func send(to place: NodePlace) throws(Failure) -> Answer {
         guard let easy = curl_easy_init() else {
             throw Failure(reason: "no memory", isUnsent: true, isTimeout: false)
         }
