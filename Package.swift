@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "SyncEngine", targets: ["SyncEngine"]),
         .executable(name: "syncd", targets: ["syncd"]),
         .executable(name: "syncctl", targets: ["syncctl"]),
+        .executable(name: "sillok-bot", targets: ["sillok-bot"]),
     ],
     targets: [
         // Debian's C libraries. Each is imported in exactly one folder (the tidy test holds us to it).
@@ -61,6 +62,8 @@ let package = Package(
         .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: strict),
         // Who may do what: roles, tokens, who takes part in what.
         .target(name: "Access", dependencies: ["EventStore"], swiftSettings: strict),
+        // What a bot says: completions, context, rules of answers, retries, and one delivery as a pure machine.
+        .target(name: "BotKit", dependencies: ["EventStore", "CommandLineKit"], swiftSettings: strict),
         // Exports of other services, read into events.
         .target(
             name: "Interchange", dependencies: ["EventStore", "CommandLineKit", "CZlib"], swiftSettings: strict),
@@ -75,6 +78,10 @@ let package = Package(
             dependencies: [
                 "SillokClient", "SillokAPI", "Access", "SyncEngine", "Interchange", "EventStore", "CommandLineKit",
             ],
+            swiftSettings: strict, linkerSettings: standalone),
+        .executableTarget(
+            name: "sillok-bot",
+            dependencies: ["BotKit", "SillokClient", "SillokAPI", "EventStore", "CommandLineKit"],
             swiftSettings: strict, linkerSettings: standalone),
 
         // Real dialogue sets turned into native NDJSON, for benchmarks and tests.
@@ -118,6 +125,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SubscriptionsTests", dependencies: ["TestSupport", "Subscriptions", "EventStore"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BotKitTests", dependencies: ["TestSupport", "BotKit", "EventStore", "CommandLineKit"],
             swiftSettings: strict),
         .testTarget(
             name: "AccessTests", dependencies: ["TestSupport", "Access", "EventStore"], exclude: ["Vectors"],

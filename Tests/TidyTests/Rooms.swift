@@ -242,6 +242,9 @@ enum Rooms {
         Room(
             "SillokClient", "requests to nodes and models, and the files with what opens them; libcurl",
             [store, kit, api]),
+        Room(
+            "BotKit", "what a bot says and when: completions, context, rules of answers, a delivery; pure",
+            [basics, "EventStore/Model", "EventStore/Proofs", "EventStore/Interchange", "CommandLineKit/Text"]),
     ]
 
     private static let programs = [
@@ -294,7 +297,10 @@ enum Rooms {
             ]),
         Room(
             "syncctl/Commands/Nodes", "peers, invitations, status, clocks, waiting",
-            [store, engine, kit, api, client, "syncctl/Session", "syncctl/Client", "syncctl/Rendering", "syncctl/Doctor"]),
+            [
+                store, engine, kit, api, client, "syncctl/Session", "syncctl/Client", "syncctl/Rendering",
+                "syncctl/Doctor",
+            ]),
         Room(
             "syncctl/Commands", "all other commands; here and in the three rooms above one file a command",
             [
@@ -306,6 +312,20 @@ enum Rooms {
             [
                 kit, "syncctl/Session", "syncctl/Commands/Read", "syncctl/Commands/Write", "syncctl/Commands/Nodes",
                 "syncctl/Commands",
+            ]),
+        Room(
+            "sillok-bot/Configuration", "a bot's configuration: JSON5 and the files it names",
+            [store, kit, api, client, "BotKit"]),
+        Room(
+            "sillok-bot/Node", "the node as a bot speaks with it; its end, and its lines for people",
+            [store, kit, api, client, "BotKit", "sillok-bot/Configuration"]),
+        Room(
+            "sillok-bot/Work", "the threads of a bot, the model, and figures",
+            [store, kit, api, client, "BotKit", "sillok-bot/Configuration", "sillok-bot/Node"]),
+        Room(
+            "sillok-bot", "the bot: what it is started with, and the check of that",
+            [
+                store, kit, api, client, "BotKit", "sillok-bot/Configuration", "sillok-bot/Node", "sillok-bot/Work",
             ]),
     ]
 }

@@ -79,6 +79,8 @@ struct TidyTests {
             "Sources/SillokAPI": ["SyncEngine", "Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/syncd": ["Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/syncctl": ["Foundation", "FoundationEssentials", "Dispatch"],
+            "Sources/BotKit": ["SyncEngine", "SillokAPI", "Foundation", "FoundationEssentials", "Dispatch"],
+            "Sources/sillok-bot": ["SyncEngine", "Foundation", "FoundationEssentials", "Dispatch"],
         ]
         for source in Self.sources {
             for (folder, names) in forbidden where source.path.hasPrefix(folder + "/") {
@@ -88,7 +90,7 @@ struct TidyTests {
     }
 
     private static let pure =
-        ["SyncEngine/Session/", "SyncEngine/Wire/"].map { "Sources/\($0)" }
+        ["SyncEngine/Session/", "SyncEngine/Wire/", "BotKit/"].map { "Sources/\($0)" }
         + ["HybridClock", "VersionVector", "ClockSkew"].map { "Sources/EventStore/Model/\($0)" }
 
     @Test("Pure folders have no clock, randomness or threads of their own (D9)")

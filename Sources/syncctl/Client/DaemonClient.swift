@@ -48,7 +48,9 @@ struct DaemonClient {
     }
 
     /// Asks until the daemon is not busy any more. The answer's status is 200 to 299, or one of `accepted`.
-    func ask(_ request: ClientRequest, accepting accepted: Set<Int> = []) throws(CommandFailure) -> ClientRequest.Answer {
+    func ask(_ request: ClientRequest, accepting accepted: Set<Int> = []) throws(CommandFailure)
+        -> ClientRequest.Answer
+    {
         let start = WallClock.now
         while true {
             let answer = try send(request)

@@ -38,7 +38,8 @@ enum StatusCommand {
             do throws(CommandFailure) {
                 if let daemon = try DaemonClient.running(files) {
                     return try DaemonStatus(
-                        try daemon.ask(ClientRequest(target: Route.status.path, timeout: 5_000)), Finding.ownHead(files)
+                        try daemon.ask(ClientRequest(target: Route.status.path, timeout: 5_000)),
+                        Finding.ownHead(files)
                     ).show(session)
                 }
             } catch {

@@ -1,0 +1,62 @@
+internal import BotKit
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+internal import SillokClient
+
+extension NodeAPI {
+    /// What the bot wants to know of a conversation; `nil` where there is no such message.
+    ///
+    /// - Parameter isRepeated: Whether the message may have been answered before.
+    func dialogue(_ query: DialogueQuery, of event: BotEvent, isRepeated: Bool) throws(CommandFailure) -> Dialogue? {
+        var question = event
+        if query.isElsewhere {
+            let found = try lines(ReadRoute.event(query.question.description).path(with: []))
+            guard let asked = found?.first.flatMap(BotEvent.init) else { return nil }
+            question = asked
+        }
+        var isAnswered = false
+        if isRepeated || query.isElsewhere {
+            isAnswered = try lines(ReadRoute.event(query.reply.description).path(with: []))?.isEmpty == false
+        }
+        guard !isAnswered else {
+            return Dialogue(question: question, rows: [], participants: nil, isAnswered: true, profile: [])
+        }
+        return Dialogue(
+            question: question, rows: try rows(query.rows, before: question),
+            participants: try participants(question),
+            isAnswered: false, profile: try profile(query.profile, of: question.user))
+    }
+
+    /// The latest messages up to the question, in the order in which they are shown.
+    private func rows(_ count: Int, before question: BotEvent) throws(CommandFailure) -> [SpokenRow] {
+        // Who asks may have a clock that is ahead: the moment is that of the event, as the view has it.
+        let end = (Timestamp.milliseconds(question.time) ?? Timestamp.range.upperBound - 1) + 1
+        let parameters = [
+            ("role", "all"), ("order", "newest"), ("limit", "\(count)"), ("until", Timestamp.text(end)),
+        ]
+        let route = question.conversation.map { ReadRoute.rows(conversation: $0) } ?? .history(user: question.user)
+        return (try lines(route.path(with: parameters)) ?? []).compactMap { SpokenRow($0) }.reversed()
+    }
+
+    /// Those who take part, where the conversation keeps a list of them.
+    private func participants(_ question: BotEvent) throws(CommandFailure) -> [String]? {
+        guard let conversation = question.conversation else { return nil }
+        let people = (try lines(ReadRoute.conversation(conversation).path(with: [("limit", "500")])) ?? [])
+            .filter { $0.string("type") == "participant" && $0.bool("joined") != nil }
+        guard !people.isEmpty else { return nil }
+        return people.filter { $0.bool("joined") == true }.compactMap { $0.string("user") }
+    }
+
+    private func profile(
+        _ names: [String], of user: String
+    ) throws(CommandFailure) -> [(name: String, value: String)] {
+        let fields = try lines(ReadRoute.profile(user: user).path(with: [("limit", "500")])) ?? []
+        return names.compactMap { name in
+            guard let field = fields.first(where: { $0.string("name") == name }), let value = field["value"],
+                let text = value.text ?? value.numberText ?? value.bool.map({ "\($0)" })
+            else { return nil }
+            return (name, String(text.prefix(500)))
+        }
+    }
+}
