@@ -101,6 +101,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "EventStore", "SyncEngine", "CommandLineKit", "WireKit", "Access", "SillokAPI", "Subscriptions",
+                "BotKit",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .testTarget(

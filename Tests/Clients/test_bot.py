@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 from typing import Any, Dict, List
 
-from daemon import BINARIES, ROOT, DaemonTests, until
+from daemon import BINARIES, ROOT, DaemonTests, joined, settled, until
 
 sys.path.insert(0, str(ROOT / "Tests" / "ScriptedModel"))
 
@@ -39,7 +39,9 @@ class Bot:
         return self.process.wait(20)
 
 
-class BotTests(DaemonTests):
+class WithModel(DaemonTests):
+    """A model server for each test, and the processes of bots."""
+
     def setUp(self) -> None:
         self.model = ScriptedModel(table=TABLE, key="sk-test-4711")
         self.addCleanup(self.model.stop)
@@ -80,6 +82,8 @@ class BotTests(DaemonTests):
         until(lambda: len(self.events(conversation, "bot.replied")) >= count, seconds)
         return self.events(conversation, "bot.replied")
 
+
+class BotTests(WithModel):
     def test_replies_remember_and_record(self) -> None:
         """S1-3, S0-26: the name that was said goes along; S0-24: the key is nowhere; the reply says what it came of."""
         bot = self.launched(self.config(context={"profile": ["name"]}))
@@ -354,3 +358,30 @@ class EchoTests(DaemonTests):
                 self.assertIn(run.returncode, (66, 78), run.stderr)
                 self.assertIn(said, run.stderr)
 
+
+
+class TwoNodesTests(WithModel):
+    """A worker at each of two nodes that answers the users of its node (`home: local`)."""
+
+    peers = True
+
+    def test_each_node_answers_its_own(self) -> None:
+        b = self.started("b")
+        joined(self.a, b)
+        workers = []
+        for node in (self.a, b):
+            workers.append(self.launched(self.config(node.name, api={"url": node.base}, subscription={"start": "now", "home": "local"})))
+            settled(self.a, b)
+        asked = {}
+        for number in range(40):
+            node = (self.a, b)[number % 2]
+            asked[node.client().post("u1", f"물음 {number}", f"{self.name}-{number}")["id"]] = node.name
+        replies = [self.replied(f"{self.name}-{number}", 1, 30) for number in range(40)]
+        self.assertEqual([len(found) for found in replies], [1] * 40)
+        self.assertEqual({found[0]["cause"] for found in replies}, set(asked))
+        self.assertEqual(len(self.model.requests), 40)
+        origins = {name: {found[0]["source"] for found in replies if asked[found[0]["cause"]] == name} for name in ("a", "b")}
+        self.assertEqual([len(origins["a"]), len(origins["b"])], [1, 1])
+        self.assertNotEqual(origins["a"], origins["b"])
+        for worker in workers:
+            self.assertEqual(worker.stop(), 0)

@@ -29,6 +29,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case tokens
     /// What callers and peers keep and bring back: cursors, deliveries, done sets.
     case places
+    /// What a model's endpoint answers, and what a bot makes of it.
+    case answers
 
     /// Runs the target once. Throws if a promise of the code under test was broken; a trap ends the process.
     package func run(_ bytes: [UInt8]) throws {
@@ -47,6 +49,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .terminal: try fuzzTerminal(bytes)
         case .tokens: try fuzzTokens(bytes)
         case .places: try fuzzPlaces(bytes)
+        case .answers: try fuzzAnswers(bytes)
         }
     }
 }
