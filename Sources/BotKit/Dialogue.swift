@@ -45,8 +45,10 @@ package struct BotEvent: Sendable {
         payload = object.object("data") ?? JSONObject(validated: Array("{}".utf8))
     }
 
-    /// The message that a request is about.
-    var inReplyTo: EventID? { payload.string("inReplyTo").flatMap { EventID(text: $0) } ?? cause }
+    /// The message that a request, or a retraction, is about.
+    package var inReplyTo: EventID? {
+        (payload.string("inReplyTo") ?? payload.string("message")).flatMap { EventID(text: $0) } ?? cause
+    }
 }
 
 /// A message as it stands in a conversation, with what became of it.

@@ -26,6 +26,10 @@ package struct ReplyMachine: Sendable {
         case refused(String)
         /// The delivery was given to another worker.
         case lost
+        /// Someone wants no answer any more.
+        case cancelled(by: String)
+        /// Someone has taken the message back, as it seems.
+        case retracted
         /// The program ends.
         case stops
         case time
@@ -96,6 +100,8 @@ package struct ReplyMachine: Sendable {
     }
 
     package var hasEnded: Bool { state == .ended }
+    /// The message that is being answered.
+    package var message: EventID { dialogue?.question.id ?? delivery.event.id }
 
     /// The first effects.
     package mutating func begin() -> [Effect] {
@@ -129,6 +135,16 @@ package struct ReplyMachine: Sendable {
         case (_, .stops):
             return (state == .asking ? [.hangUp] : []) + end([.release(delay: 0, error: "the worker ends")])
         case (_, .time): return time(now)
+        case (.asking, .cancelled(let author)), (.pausing, .cancelled(let author)):
+            guard let asker = dialogue?.question.author, asker.hasSameBytes(as: author) else { return [] }
+            return (state == .asking ? [.hangUp] : []) + passOver("cancelled")
+        case (.asking, .retracted), (.pausing, .retracted):
+            guard let dialogue else { return [] }
+            // Whether that retraction counts is the view's to say.
+            let hangUp: [Effect] = state == .asking ? [.hangUp] : []
+            state = .reading
+            told.restart()
+            return hangUp + [read(dialogue.question.id, isElsewhere: delivery.event.id != dialogue.question.id)]
         case (.reading, .dialogue(let dialogue)): return begin(with: dialogue, now)
         case (.reading, .noDialogue): return passOver("a message that is not there")
         case (.asking, .answerBegins(let contentType)):
@@ -172,6 +188,7 @@ package struct ReplyMachine: Sendable {
 
     private mutating func begin(with dialogue: Dialogue, _ now: UInt64) -> [Effect] {
         self.dialogue = dialogue
+        missed = nil
         guard !dialogue.isAnswered else { return passOver("answered before") }
         guard dialogue.question.type == "message.posted", !dialogue.question.author.hasSameBytes(as: settings.bot)
         else {

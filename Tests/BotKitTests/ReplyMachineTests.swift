@@ -200,6 +200,40 @@ import Testing
         #expect(paused.feed(.time, after: 15_000) == [.extend])
     }
 
+    @Test("Who has asked may cancel, while the model thinks and while it is waited for; others may not")
+    func cancelled() {
+        for isPausing in [false, true] {
+            var run = MachineRun()
+            run.feed(.dialogue(Sample.dialogue()))
+            if isPausing { run.feed(.answerFails(ModelFault(.network, ""))) }
+            #expect(run.feed(.cancelled(by: "u2")) == [])
+            let hangUp: [Effect] = isPausing ? [] : [.hangUp]
+            #expect(run.feed(.cancelled(by: "u1")) == hangUp + [.note(.passedOver("cancelled")), .ack, .end])
+        }
+        var storing = MachineRun()
+        storing.feed(.dialogue(Sample.dialogue()))
+        storing.answer("a")
+        #expect(storing.feed(.cancelled(by: "u1")) == [])
+    }
+
+    @Test("A message that is taken back meanwhile is looked at again, and answered only if it stands")
+    func retractedMeanwhile() {
+        var run = MachineRun()
+        run.feed(.dialogue(Sample.dialogue()))
+        run.feed(.retracted)
+        guard run.last.count == 2, run.last[0] == .hangUp, case .read = run.last[1] else {
+            return #expect(Bool(false), "\(run.last)")
+        }
+        run.feed(.dialogue(Sample.dialogue(rows: [Sample.row(Sample.event(), isRetracted: true)])))
+        #expect(run.last.suffix(2) == [.ack, .end] && run.appended.isEmpty)
+        var stands = MachineRun()
+        stands.feed(.dialogue(Sample.dialogue()))
+        stands.feed(.retracted)
+        stands.feed(.dialogue(Sample.dialogue()))
+        stands.answer("네")
+        #expect(stands.appended.count == 1)
+    }
+
     @Test("An answer that takes too long is given up")
     func timeout() {
         var run = MachineRun(Sample.settings { $0.timeout = 20_000 })
@@ -312,7 +346,7 @@ import Testing
     @Test("Whatever comes in whatever order, a machine ends with one settlement at most (INV-14)")
     func anyOrder() {
         var chance = SeededGenerator(seed: 7)
-        for _ in 0..<3_000 {
+        for _ in 0..<600 {
             var run = MachineRun(Sample.settings { $0.isStreamed = Bool.random(using: &chance) })
             for _ in 0..<30 where !run.machine.hasEnded {
                 let inputs: [ReplyMachine.Input] = [
@@ -321,7 +355,7 @@ import Testing
                     .piece(Sample.stream([])),
                     .answerEnds,
                     .answerFails(ModelFault(.cut, "")), .waited, .stored(isAcked: false), .saidBefore, .refused(""),
-                    .lost, .time, .time,
+                    .lost, .time, .time, .cancelled(by: "u2"), .retracted,
                     .dialogue(Sample.dialogue()),
                 ]
                 run.feed(

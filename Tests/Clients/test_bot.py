@@ -306,6 +306,20 @@ class BotTests(WithModel):
         replies = self.replied(self.name, 2, 40)
         self.assertEqual([reply["cause"] for reply in replies], [first, second])
 
+    def test_cancelled_and_retracted_while_it_is_answered(self) -> None:
+        """S4-17: the request to the model is given up, and nothing is stored; what another one cancels goes on."""
+        self.launched(self.config())
+        to = {"user": "u1", "subject": f"conversation/{self.name}"}
+        for number, end in enumerate([{"type": "bot.cancelled", "author": "u1"}, {"type": "message.retracted"}, {"type": "bot.cancelled", "author": "u2"}]):
+            self.model.fault("slow", ms=700)
+            message = self.ask("하나 둘 셋 넷", self.name)
+            until(lambda: len(self.model.requests) == number + 1)
+            began = time.monotonic()
+            self.client.append({**to, **end, "data": {"inReplyTo" if "bot" in end["type"] else "message": message}})
+            until(lambda: next(line for line in self.client.subscriptions() if line["name"] == self.name)["open"] == 0)
+            self.assertEqual(time.monotonic() - began < 3, number < 2)
+            self.assertEqual([reply["cause"] for reply in self.events(self.name, "bot.replied")], [message] if number == 2 else [])
+
     def test_stopping_gives_back(self) -> None:
         bot = self.launched(self.config())
         self.model.fault("slow", ms=2_000)

@@ -20,6 +20,7 @@ final class Crew: Sendable {
     private let stopping: Stopping
     private let log: BotLog
     let figures = Figures()
+    private let withdrawals = Withdrawals()
     private let state = Monitor(State())
 
     init(
@@ -38,14 +39,20 @@ final class Crew: Sendable {
         let workers = (0..<configuration.concurrency).map { _ in
             WorkerThread(name: "bot-worker") { [self] in work() }
         }
-        return [WorkerThread(name: "bot-stream") { [self] in follow() }] + workers
+        let readers = [
+            WorkerThread(name: "bot-stream") { [self] in follow() },
+            WorkerThread(name: "bot-feed") { [self] in watch() },
+        ]
+        return readers + workers
     }
 
     private func work() {
         let api = api()
         while let delivery = next() {
             figures.begins()
-            DeliveryRun(delivery, configuration.settings, api, model, stopping, figures, log).run()
+            DeliveryRun(
+                delivery, configuration.settings, api, model, stopping, withdrawals, figures, log
+            ).run()
             figures.ends()
             state.wakeAll { _ = $0.atWork.remove(delivery.event.id) }
         }
@@ -88,11 +95,13 @@ final class Crew: Sendable {
 
     /// Follows the stream until it ends; the pause before the next one, in milliseconds.
     private func stream(begun: @escaping () -> Void) throws(CommandFailure) -> Int {
+        defer { state.wakeAll { $0.waiting = [] } }
         let path = Route.subscriptions.path(configuration.subscription.name, "deliveries")
         var request = ClientRequest(target: path + "?window=\(configuration.concurrency)", timeout: 0)
         request.accept = "application/x-ndjson"
         request.silence = 60
-        let reader = StreamReader { [self] delivery in
+        return try stream(request) { [self] object in
+            guard let delivery = BotDelivery(object) else { return }
             begun()
             state.wakeAll { state in
                 // A token of a stream that has ended counts no more.
@@ -100,11 +109,43 @@ final class Crew: Sendable {
                 state.waiting.append(delivery)
             }
         }
+    }
+
+    /// Follows the feed for what is withdrawn while it is being answered, from now on.
+    private func watch() {
+        var after = "now"
+        var pause = 1_000
+        while !stopping.isAsked {
+            let query = Withdrawals.types.map { ("type", $0) } + [("after", after)]
+            var request = ClientRequest(target: Route.changes.path(with: query), timeout: 0)
+            request.accept = "application/x-ndjson"
+            request.silence = 60
+            do throws(CommandFailure) {
+                pause = try stream(request) { [withdrawals] object in
+                    if let cursor = object.string("cursor") { after = cursor }
+                    if let event = BotEvent(object) { withdrawals.take(event) }
+                }
+            } catch {
+                // Without it answers come that nobody wants any more, and no other harm.
+                if error.exitCode != .unreachable {
+                    log.warning("the feed cannot be followed: \(error.what)", error.code)
+                }
+                if error.code == ErrorCode.cursor.rawValue { after = "now" }
+                pause = error.exitCode == .unreachable ? 1_000 : 30_000
+            }
+            stopping.rest(pause)
+        }
+    }
+
+    /// Hands over the lines of a stream until it ends; the pause before the next one, in milliseconds.
+    private func stream(
+        _ request: ClientRequest, take: @escaping (JSONObject) -> Void
+    ) throws(CommandFailure) -> Int {
+        let reader = StreamReader(take)
         let listener = ClientRequest.Listener(
             begins: { status, _ in reader.isError = !(200..<300).contains(status) }, takes: reader.take,
             goesOn: { [stopping] in !stopping.isAsked })
         let answer: ClientRequest.Answer
-        defer { state.wakeAll { $0.waiting = [] } }
         do throws(ClientRequest.Failure) { answer = try request.send(to: place, listener) } catch {
             if error.isEnded { return 0 }
             throw CommandFailure(
@@ -117,17 +158,17 @@ final class Crew: Sendable {
     }
 }
 
-/// Reads the lines of a stream of deliveries.
+/// Reads the lines of a stream.
 private final class StreamReader {
     var isError = false
     private(set) var rest: [UInt8] = []
     private(set) var pause = 100
-    private let take: (BotDelivery) -> Void
+    private let take: (JSONObject) -> Void
 
     /// Longest line: an event has 256 KiB of payload, which base64 and escapes make longer.
     private static let longest = 4 << 20
 
-    init(_ take: @escaping (BotDelivery) -> Void) { self.take = take }
+    init(_ take: @escaping (JSONObject) -> Void) { self.take = take }
 
     func take(_ piece: UnsafeRawBufferPointer) -> Bool {
         rest += piece
@@ -137,7 +178,7 @@ private final class StreamReader {
             let line = Array(rest[..<end])
             rest.removeFirst(end + 1)
             guard let object = try? JSONObject(validating: line) else { continue }
-            if let delivery = BotDelivery(object) { take(delivery) }
+            take(object)
             if let milliseconds = object.integer("retry_ms") { pause = Int(min(max(milliseconds, 0), 30_000)) }
         }
         return true

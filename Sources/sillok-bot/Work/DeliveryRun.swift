@@ -9,6 +9,7 @@ final class DeliveryRun {
     private let api: NodeAPI
     private let model: any Model
     private let stopping: Stopping
+    private let withdrawals: Withdrawals
     private let figures: Figures
     private let log: BotLog
     private let delivery: BotDelivery
@@ -21,10 +22,10 @@ final class DeliveryRun {
 
     init(
         _ delivery: BotDelivery, _ settings: BotSettings, _ api: NodeAPI, _ model: any Model, _ stopping: Stopping,
-        _ figures: Figures, _ log: BotLog
+        _ withdrawals: Withdrawals, _ figures: Figures, _ log: BotLog
     ) {
         (self.delivery, self.api, self.model, self.stopping) = (delivery, api, model, stopping)
-        (self.figures, self.log) = (figures, log)
+        (self.withdrawals, self.figures, self.log) = (withdrawals, figures, log)
         (timeout, author) = (settings.timeout, settings.bot)
         machine = ReplyMachine(settings, delivery, now: Self.now)
     }
@@ -43,6 +44,11 @@ final class DeliveryRun {
     /// Tells the machine the time, and does at once what belongs beside a request that is under way. Whether that goes on.
     private func time() -> Bool {
         if stopping.isAsked { feed(.stops) }
+        switch withdrawals.next(of: machine.message) {
+        case .cancelled(let author): feed(.cancelled(by: author))
+        case .retracted: feed(.retracted)
+        case nil: break
+        }
         let now = Self.now
         if now >= lastTime + 100 {
             lastTime = now
@@ -119,7 +125,7 @@ final class DeliveryRun {
         let end = Self.now + milliseconds
         while !machine.hasEnded, Self.now < end {
             stopping.rest(Int(min(200, end - min(end, Self.now))))
-            guard time() else { return }
+            guard time(), effects.isEmpty else { return }
         }
         feed(.waited)
     }
