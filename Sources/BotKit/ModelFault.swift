@@ -3,7 +3,7 @@ internal import EventStore
 /// Why a model gave no answer. `code` is what `bot.failed` says.
 package struct ModelFault: Error, Equatable, Sendable {
     package enum Code: String, Sendable, CaseIterable {
-        /// Nobody was reached, or the connection broke before the answer began.
+        /// No server was reached, or the connection broke before the answer began.
         case network
         /// No answer in time.
         case timeout

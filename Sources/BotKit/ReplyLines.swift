@@ -1,7 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 
-/// Writes what a bot appends. Every id follows from the bot and from the event that it answers, so that whoever does it again, and wherever,
+/// Writes what a bot appends. Every id follows from the bot and from the event that it answers, so that a worker that does it again, wherever,
 /// is told that it is done (docs/reference/FORMATS.md §4).
 struct ReplyLines {
     let settings: BotSettings

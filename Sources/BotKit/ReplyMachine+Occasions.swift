@@ -1,7 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 
-// What a bot says when nobody has asked it: at a conversation's beginning, and after an answer to a survey.
+// What a bot says without being asked: at a conversation's beginning, and after an answer to a survey.
 extension ReplyMachine {
     mutating func greet() -> [Effect] {
         let event = delivery.event

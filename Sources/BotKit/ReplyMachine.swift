@@ -3,7 +3,7 @@ package import EventStore
 
 /// One delivery of a bot's subscription, from the moment it comes until it is settled: facts in, effects out.
 ///
-/// It has no clock, no randomness and no network. Whoever drives it performs the effects in order and tells what came of each of them;
+/// It has no clock, no randomness and no network. The shell performs the effects in order and tells what came of each of them;
 /// while a request is under way, or a pause lasts, it is told the time now and then (``Input/time``).
 package struct ReplyMachine: Sendable {
     /// What happened.

@@ -1,6 +1,6 @@
 internal import CommandLineKit
 
-/// An object of the configuration: its members are asked for by name, and what nobody has asked for is a mistake.
+/// An object of the configuration: its members are asked for by name, and what was not asked for is a mistake.
 struct Section {
     /// `endpoint.`, or empty.
     private let path: String
@@ -117,7 +117,7 @@ struct Section {
         return ConfigurationMistake("'\(key(name))': \(message)", value?.position ?? position)
     }
 
-    /// Refuses members that nobody has asked for.
+    /// Refuses members that were not asked for.
     func end() throws(ConfigurationMistake) {
         for member in members where !known.contains(member.name) {
             let nearest = Suggestion.nearest(to: member.name, among: known)

@@ -126,7 +126,7 @@ final class Crew: Sendable {
                     if let event = BotEvent(object) { withdrawals.take(event) }
                 }
             } catch {
-                // Without it answers come that nobody wants any more, and no other harm.
+                // Without it answers come that are not wanted any more, and no other harm.
                 if error.exitCode != .unreachable {
                     log.warning("the feed cannot be followed: \(error.what)", error.code)
                 }

@@ -1,7 +1,7 @@
 internal import BotKit
 internal import EventStore
 
-/// Messages whose answer nobody wants any more, as the feed has told it: the latest of them, for those that are being answered.
+/// Messages whose answer is not wanted any more, as the feed has told it: the latest of them, for those that are being answered.
 final class Withdrawals: Sendable {
     enum Kind: Sendable {
         case cancelled(by: String)
