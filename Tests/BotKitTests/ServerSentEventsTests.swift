@@ -22,7 +22,8 @@ import Testing
         arguments: [
             ("data: a\n\n", ["a"]), ("data:a\n\ndata:  b\n\n", ["a", " b"]),
             ("data: a\r\n\r\ndata: b\r\n\r\n", ["a", "b"]),
-            ("data: a\r\rdata: b\r\r", ["a", "b"]), ("data: a\ndata: b\n\n", ["a\nb"]),
+            ("data: a\r\rdata: b\r\r", ["a", "b"]), ("data: a\r\ndata: b\r\n\r\n", ["a\nb"]),
+            ("data: a\ndata: b\n\n", ["a\nb"]),
             (": ping\n\ndata: a\n\n", ["a"]),
             ("event: x\nid: 7\nretry: 5\ndata: a\n\n", ["a"]), ("\u{FEFF}data: a\n\n", ["a"]), ("data\n\n", [""]),
             ("data: a\n", []), ("data: a", []), ("dat: a\n\n", []), ("data: a:b\n\n", ["a:b"]), ("\n\n\n", []),

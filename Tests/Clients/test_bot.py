@@ -1,6 +1,7 @@
 """sillok-bot against a real daemon and a model server that answers from a table, with faults."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -86,7 +87,8 @@ class WithModel(DaemonTests):
 class BotTests(WithModel):
     def test_replies_remember_and_record(self) -> None:
         """S1-3, S0-26: the name that was said goes along; S0-24: the key is nowhere; the reply says what it came of."""
-        bot = self.launched(self.config(context={"profile": ["name"]}))
+        figures = self.folder / f"{self.name}.prom"
+        bot = self.launched(self.config(context={"profile": ["name"]}, metrics_file=str(figures)))
         self.client.append({"type": "profile.changed", "user": "u1", "data": {"fields": {"name": "홍길동"}}})
         room = self.name
         for count, text in enumerate(["제 이름은 김하늘이에요", "오늘 뭐 먹을까요?", "제 이름이 뭐죠?"], 1):
@@ -107,6 +109,11 @@ class BotTests(WithModel):
         self.assertEqual([event["type"] for event in configured], ["bot.configured"])
         self.assertEqual(configured[0]["data"]["persona"]["texts"]["ko"], {"sha256": reply["data"]["persona"]["sha256"], "text": PERSONA})
         self.assertEqual(bot.stop(), 0)
+        told = figures.read_text()
+        for line in ("sillok_bot_replies_total 3", "sillok_bot_under_way 0", "sillok_bot_degraded 0", "sillok_bot_reply_seconds_count 3"):
+            self.assertIn(line + "\n", told)
+        if shutil.which("promtool"):
+            self.assertEqual(subprocess.run(["promtool", "check", "metrics"], input=told, text=True, capture_output=True).stderr, "")
         # The same again says nothing; another model is told.
         self.launched(self.config())
         until(lambda: len(list(self.client.history(f"bot/{self.name}"))) == 2)

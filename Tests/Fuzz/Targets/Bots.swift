@@ -71,7 +71,11 @@ private func answer(_ bytes: [UInt8], _ contentType: String) throws {
             try promise(text.count <= 20, "\(text) is longer than its guard lets it be")
         }
     }
-    try promise(!told.contains("ab") && !told.contains("가"), "a forbidden word was told: \(told)")
+    // By characters, as words are compared.
+    let characters = Array(told)
+    let hasWord =
+        zip(characters, characters.dropFirst()).contains { $0 == "a" && $1 == "b" } || characters.contains("가")
+    try promise(!hasWord, "a forbidden word was told: \(told)")
 }
 
 /// A question of a stranger under all rules.
