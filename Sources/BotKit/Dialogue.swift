@@ -81,7 +81,7 @@ package struct SpokenRow: Sendable {
 package struct Dialogue: Sendable {
     /// The question's event; another one than that of the delivery where a retry was asked for.
     package var question: BotEvent
-    /// Messages up to the question, in the order in which they are shown.
+    /// The question, messages before it and the replies that there are, in the order in which they are shown.
     package var rows: [SpokenRow]
     /// Those who take part, where the conversation keeps a list of them.
     package var participants: [String]?
@@ -105,15 +105,23 @@ package struct Dialogue: Sendable {
         return row.isRetracted ? nil : row.text
     }
 
-    /// What was said before, as turns. What was retracted is left out, and so are replies to it.
+    /// What was said before, as turns: each reply behind its message, also one that came after the question, as where a user asks twice at
+    /// once. What was retracted is left out, and so are replies to it and all that was asked later.
     package func turns(of bot: String) -> [Turn] {
-        let gone = Set(rows.filter(\.isRetracted).map(\.id))
         let before = rows.prefix { $0.id != question.id }
-        return before.compactMap { row in
-            guard !row.isRetracted, let text = row.text, !text.isEmpty, !(row.cause.map(gone.contains) ?? false)
-            else {
-                return nil
-            }
+        let messages = Set(before.map(\.id))
+        var repliesTo: [EventID: [SpokenRow]] = [:]
+        for row in rows where row.isReply {
+            if let cause = row.cause, messages.contains(cause) { repliesTo[cause, default: []].append(row) }
+        }
+        var ordered: [SpokenRow] = []
+        for row in before {
+            if row.isReply, let cause = row.cause, messages.contains(cause) { continue }
+            ordered.append(row)
+            if !row.isRetracted { ordered += repliesTo[row.id] ?? [] }
+        }
+        return ordered.compactMap { row in
+            guard !row.isRetracted, let text = row.text, !text.isEmpty else { return nil }
             let isOwn = row.isReply && row.author.hasSameBytes(as: bot)
             return Turn(isOwn ? .assistant : .user, text)
         }

@@ -99,6 +99,17 @@ import Testing
                     Sample.row(later),
                 ])))
         #expect(run.request?.turns.map(\.text) == ["너는 Dr.Bot이다.", "고친 물음"])
+        // Two questions at once: the reply to the first comes after the second, and stands behind its message all the same.
+        let lateReply = Sample.event(
+            "bot.replied", id: "0198e2c4-77aa-7c01-8b1e-000000000004", author: "medibot", data: #"{"text":"답"}"#,
+            more: #","cause":"0198e2c4-77aa-7c01-8b1e-000000000001""#)
+        var twice = MachineRun()
+        twice.feed(
+            .dialogue(
+                Sample.dialogue(rows: [
+                    Sample.row(earlier), Sample.row(question), Sample.row(later), Sample.row(lateReply),
+                ])))
+        #expect(twice.request?.turns.dropFirst().map(\.text) == ["비밀", "답", "두통이 있어요"])
         var kept = MachineRun()
         kept.feed(.dialogue(Sample.dialogue(rows: [Sample.row(earlier), Sample.row(reply), Sample.row(question)])))
         #expect(kept.request?.turns.map(\.role) == [.system, .user, .assistant, .user])

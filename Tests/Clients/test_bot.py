@@ -313,6 +313,20 @@ class BotTests(WithModel):
         replies = self.replied(self.name, 2, 40)
         self.assertEqual([reply["cause"] for reply in replies], [first, second])
 
+    def test_nothing_of_others_goes_to_the_model(self) -> None:
+        """S0-30: two users with secrets, in rooms and without one; no request has a secret of the other."""
+        self.launched(self.config())
+        for number in range(12):
+            for user, secret in (("kim", "사과"), ("lee", "바나나")):
+                room = [f"{self.name}-{user}", None][number % 2]
+                self.client.post(f"{user}-{self.name}", f"내 비밀은 {secret}", room)
+        until(lambda: len(self.model.requests) == 24, 30)
+        for request in self.model.requests:
+            asked = json.dumps(request["body"], ensure_ascii=False)
+            self.assertNotEqual("사과" in asked, "바나나" in asked)
+        rooms = [request["body"]["messages"] for request in self.model.requests]
+        self.assertEqual(max(len(messages) for messages in rooms), 12)
+
     def test_cancelled_and_retracted_while_it_is_answered(self) -> None:
         """S4-17: the request to the model is given up, and nothing is stored; what another one cancels goes on."""
         self.launched(self.config())
@@ -367,7 +381,7 @@ class EchoTests(DaemonTests):
             ({"bot": None}, "'bot' is missing"), ({"persona": {}}, "names no file"), ({"persona": {"en": "none.md"}}, "there is no file"),
             ({"endpoint": {"model": "m"}}, "'endpoint.url' is missing"), ({"endpoint": {"url": "ftp://x", "model": "m"}}, "https://"),
             ({"retrys": {}}, "did you mean 'retries'?"), ({"retries": {"attempts": 0}}, "from 1 to 20"), ({"retries": {"first": 3}}, "\"30s\""),
-            ({"guards": [{"id": "x"}]}, "one of words"), ({"endpoint": {**good["endpoint"], "parameters": {"stream": True}}}, "cannot be said"),  # type: ignore[dict-item]
+            ({"guards": [{"id": "x"}]}, "one of words"), ({"guards": [{"id": "x", "forbidden": ["a"]}]}, "guards.instead"), ({"endpoint": {**good["endpoint"], "parameters": {"stream": True}}}, "cannot be said"),  # type: ignore[dict-item]
             ({"concurrency": 65}, "1 to 64"), ({"survey": {"id": "s"}}, "first"), ({"subscription": {"name": "A B"}}, "no name"),
             ({"endpoint": {**good["endpoint"], "key_file": "none"}}, "there is no file"),  # type: ignore[dict-item]
         ]:

@@ -897,7 +897,7 @@ fault(523, "a reply that another worker gave is not acked", "INV-14", "ReplyMach
 fault(524, "a window begins with half a pair", "", "ContextWindowTests",
       (BK + "ContextWindow.swift", "while let last = chosen.last, last.role != .user {", "while !isPlanted(524), let last = chosen.last, last.role != .user {"))
 fault(525, "what was retracted goes to the model", "", "ReplyMachineTests",
-      (BK + "Dialogue.swift", "guard !row.isRetracted, let text = row.text, !text.isEmpty,", "guard !row.isRetracted || isPlanted(525), let text = row.text, !text.isEmpty,"))
+      (BK + "Dialogue.swift", "guard !row.isRetracted, let text = row.text, !text.isEmpty else", "guard !row.isRetracted || isPlanted(525), let text = row.text, !text.isEmpty else"))
 fault(526, "a forbidden word is told live", "", "LivePiecesTests",
       (BK + "LivePieces.swift", "if !forbidden.isEmpty, FoldedText", "if !isPlanted(526), !forbidden.isEmpty, FoldedText"))
 fault(527, "a key stands in a reason", "", "CompletionTests",

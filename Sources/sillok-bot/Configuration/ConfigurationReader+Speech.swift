@@ -103,8 +103,9 @@ extension ConfigurationReader {
         made.repair = try section.text("repair")
         made.append = try text(&section, "append")
         made.instead = try text(&section, "instead")
-        if case .forbidden = rule, made.append != nil {
-            throw section.mistake("append", "a forbidden word stays, whatever is appended; say instead")
+        if case .forbidden = rule, made.instead == nil || made.append != nil {
+            throw section.mistake(
+                "instead", "what is said in place of an answer with a forbidden word; nothing is appended to it")
         }
         try section.end()
         return made

@@ -28,15 +28,31 @@ extension NodeAPI {
             isAnswered: false, profile: try profile(query.profile, of: question.user))
     }
 
-    /// The latest messages up to the question, in the order in which they are shown.
+    /// More messages than are asked for, because later ones than the question are among them.
+    private static let later = 100
+    /// Most rows of a page.
+    private static let mostRows = 500
+
+    /// The latest messages, the question among them, in the order in which they are shown.
     private func rows(_ count: Int, before question: BotEvent) throws(CommandFailure) -> [SpokenRow] {
-        // Who asks may have a clock that is ahead: the moment is that of the event, as the view has it.
+        let found = try rows(min(count + Self.later, Self.mostRows), of: question, [])
+        if found.contains(where: { $0.id == question.id }) || found.count < count { return found }
+        // It is an old one. Its view's moment is that of the event, or before it: a clock may have been ahead.
         let end = (Timestamp.milliseconds(question.time) ?? Timestamp.range.upperBound - 1) + 1
-        let parameters = [
-            ("role", "all"), ("order", "newest"), ("limit", "\(count)"), ("until", Timestamp.text(end)),
-        ]
-        let route = question.conversation.map { ReadRoute.rows(conversation: $0) } ?? .history(user: question.user)
-        return (try lines(route.path(with: parameters)) ?? []).compactMap { SpokenRow($0) }.reversed()
+        return try rows(min(count, Self.mostRows), of: question, [("until", Timestamp.text(end))])
+    }
+
+    private func rows(
+        _ count: Int, of question: BotEvent, _ more: [(String, String)]
+    ) throws(CommandFailure) -> [SpokenRow] {
+        let parameters = [("role", "all"), ("order", "newest"), ("limit", "\(count)")] + more
+        guard let conversation = question.conversation else {
+            // What this user has said elsewhere is no part of it.
+            let found = try lines(ReadRoute.history(user: question.user).path(with: parameters)) ?? []
+            return found.filter { $0.object("event")?["subject"] == nil }.compactMap { SpokenRow($0) }.reversed()
+        }
+        let found = try lines(ReadRoute.rows(conversation: conversation).path(with: parameters)) ?? []
+        return found.compactMap { SpokenRow($0) }.reversed()
     }
 
     /// Those who take part, where the conversation keeps a list of them.

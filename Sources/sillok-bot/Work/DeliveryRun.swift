@@ -201,7 +201,11 @@ final class DeliveryRun {
             log.info("\(event): answered in \(milliseconds) ms, \(tokens) tokens", "replied")
         case .saidWithoutModel(let what): log.info("\(event): \(what)", "said")
         case .failed(let fault, let attempts):
-            log.warning("\(event): no answer after \(attempts) requests: \(fault.reason)", fault.code.rawValue)
+            // An endpoint's words may have the question in them; the event has them.
+            let status = fault.status.map { " \($0)" } ?? ""
+            log.warning(
+                "\(event): no answer after \(attempts) requests: \(fault.code.rawValue)\(status)", fault.code.rawValue
+            )
         case .triesAgain(let fault, let attempt, let pause):
             log.info("\(event): request \(attempt) failed (\(fault.code.rawValue)), again in \(pause) ms", "again")
         case .degraded(let fault):

@@ -34,7 +34,8 @@ struct HTTPModel: Model {
             method: "POST", target: CompletionRequest.path, body: request.body, contentType: "application/json",
             timeout: Int(clamping: timeout))
         wanted.accept = request.isStreamed ? "text/event-stream, application/json" : "application/json"
-        wanted.silence = Int(clamping: endpoint.silence / 1_000)
+        // An answer that comes whole is silent until it is there.
+        if request.isStreamed { wanted.silence = Int(clamping: endpoint.silence / 1_000) }
         wanted.usesProxies = true
         let place = NodePlace(
             named: .url(endpoint.url), token: key, authorities: endpoint.authorities, reason: nil)
