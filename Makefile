@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: openapi acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale bench-gate bench-guests deb deb-test monitoring-tools gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean
+.PHONY: openapi acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale bench-search bench-gate bench-guests deb deb-test monitoring-tools gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean pages-test
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -24,12 +24,14 @@ help:
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
 	@echo 'make clients   the clients in Python and JavaScript, sillok-hook and sillok-bot, against real daemons (SILLOK_BIN names other binaries)'
+	@echo 'make pages-test  the pages in headless Chromium, with every role, by keyboard, and with axe-core [PAGES_PICTURES=1 writes docs/pictures]'
 	@echo 'make lint      swift format lint --strict; whether all faults of make mutants can still be planted'
 	@echo 'make rooms     writes the table of rooms and the four walks into docs, from Tests/TidyTests'
 	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes half an hour'
 	@echo 'make bench-gate  no answer may grow with the log: bytes read, from two small stores'
 	@echo 'make bench-guests long readers beside appends: the longest wait of an append, and both WALs [RATE=10000] [SIZES=1000000]'
 	@echo 'make bench-scale  how the cost of an answer grows with the log, beside PostgreSQL [SIZES=100000,1000000]'
+	@echo 'make bench-search  words in 564,806 Korean texts, beside pg_trgm of PostgreSQL [TEXTS=100000]'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
 	@echo 'make fuzz      libFuzzer on all that reads bytes of strangers [SECONDS=60] [TARGET=session]'
 	@echo 'make hostile   a second peer, written from the documents: conformance of the wire, attacks, floods, with limits [ONLY=name]'
@@ -58,6 +60,7 @@ test: deps
 	Tests/Hostile/run test
 	Scripts/run-tests "$$($(SWIFT) build --show-bin-path)"
 	python3 -B -m unittest discover -s Tests/CrashImages -t Tests/CrashImages
+	python3 -B -W ignore::ResourceWarning -m unittest discover -s Tests/Pages -t Tests/Pages
 
 # A package of its own, so it sees what is public and no more.
 example: deps
@@ -105,6 +108,15 @@ clients: $(if $(SILLOK_BIN),,deps)
 	python3 -B -W ignore::ResourceWarning -m unittest discover -s Tests/Clients -t Tests/Clients
 	node --test Tests/Clients/
 
+# The pages for browsers, in Debian's Chromium against real daemons. What needs no browser is in `make test`, too.
+pages-test: $(if $(SILLOK_BIN),,deps)
+	$(if $(SILLOK_BIN),,$(SWIFT) build --product syncd)
+	$(if $(SILLOK_BIN),,$(SWIFT) build --product syncctl)
+	@command -v node >/dev/null || Scripts/install-packages nodejs
+	@Scripts/install-packages chromium chromium-driver fonts-noto-cjk python3-selenium
+	@Tests/Pages/fetch-axe || echo 'axe-core cannot be had: its test is skipped' >&2
+	PAGES_REQUIRED=1 python3 -B -W ignore::ResourceWarning -m unittest discover -v -s Tests/Pages -t Tests/Pages
+
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Examples
 	@Scripts/install-packages python3
@@ -137,9 +149,15 @@ bench-full: bench-peers
 bench-scale: build bench-peers
 	@Benchmarks/scale $(if $(SIZES),--sizes $(SIZES)) --report
 
-# Two small stores, seven seconds once they are filled.
-bench-gate: build
-	@Benchmarks/scale --gate
+# Real Korean texts, beside pg_trgm: needs ../shared/data/ko_nsmc.
+bench-search: build bench-peers
+	@Benchmarks/search $(if $(TEXTS),--texts $(TEXTS)) --report
+
+# Two small stores, some twenty seconds. What is read does not depend on optimisation: the programs of `make test` will do.
+bench-gate: deps
+	@Scripts/install-packages python3
+	$(SWIFT) build --product syncctl
+	@Benchmarks/scale --gate --programs .build/debug
 
 # Long readers beside appended events: how long an append waits, and how long the WALs become.
 bench-guests: build
@@ -160,7 +178,7 @@ fuzz: deps
 # virtual environment: schemathesis run docs/openapi.json -u http://127.0.0.1:PORT -H 'Authorization: Bearer TOKEN' --max-time 900
 acceptance: build
 	@Scripts/install-packages python3 openssl
-	@failed=0; for name in subscriptions feed access sight actors api fuzz idle; do \
+	@failed=0; for name in subscriptions feed access sight actors api fuzz idle bounds; do \
 	  SILLOK_BIN=$(CURDIR)/.build/release python3 -B Tests/Acceptance/$$name.py $(ONLY) || failed=1; done; exit $$failed
 
 hostile: build hostile-venv

@@ -51,6 +51,8 @@ let package = Package(
             swiftSettings: strict),
         // The words of the command line and the line of a crash, as C has them.
         .target(name: "CProgram"),
+        // The pages for browsers, as C has them (#embed of C23).
+        .target(name: "CPages", exclude: ["files"]),
         .target(name: "CommandLineKit", dependencies: ["CProgram"], swiftSettings: strict),
         // The contract of the HTTP API: what the daemon answers and its clients read.
         .target(name: "SillokAPI", dependencies: ["Access", "EventStore", "CommandLineKit"], swiftSettings: strict),
@@ -64,6 +66,8 @@ let package = Package(
         .target(name: "Access", dependencies: ["EventStore"], swiftSettings: strict),
         // What a bot says: completions, context, rules of answers, retries, and one delivery as a pure machine.
         .target(name: "BotKit", dependencies: ["EventStore", "CommandLineKit"], swiftSettings: strict),
+        // Backups: repositories, streams, and stores made of them.
+        .target(name: "Backups", dependencies: ["EventStore", "SyncEngine"], swiftSettings: strict),
         // Exports of other services, read into events.
         .target(
             name: "Interchange", dependencies: ["EventStore", "CommandLineKit", "CZlib"], swiftSettings: strict),
@@ -71,12 +75,14 @@ let package = Package(
             name: "syncd",
             dependencies: [
                 "SillokAPI", "Access", "Subscriptions", "SyncEngine", "EventStore", "CommandLineKit", "CLinux",
+                "CPages",
             ],
             swiftSettings: strict, linkerSettings: standalone),
         .executableTarget(
             name: "syncctl",
             dependencies: [
-                "SillokClient", "SillokAPI", "Access", "SyncEngine", "Interchange", "EventStore", "CommandLineKit",
+                "SillokClient", "SillokAPI", "Access", "SyncEngine", "Interchange", "Backups", "EventStore",
+                "CommandLineKit",
             ],
             swiftSettings: strict, linkerSettings: standalone),
         .executableTarget(
@@ -101,7 +107,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "EventStore", "SyncEngine", "CommandLineKit", "WireKit", "Access", "SillokAPI", "Subscriptions",
-                "BotKit",
+                "BotKit", "Backups",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .testTarget(
@@ -137,6 +143,9 @@ let package = Package(
             name: "InterchangeTests", dependencies: ["TestSupport", "Interchange", "EventStore", "CommandLineKit"],
             swiftSettings: strict),
         .testTarget(
+            name: "BackupsTests", dependencies: ["TestSupport", "Backups", "EventStore", "SyncEngine"],
+            exclude: ["Golden"], swiftSettings: strict),
+        .testTarget(
             name: "SillokAPITests",
             dependencies: ["TestSupport", "SillokAPI", "Access", "EventStore", "CommandLineKit"],
             swiftSettings: strict),
@@ -158,5 +167,6 @@ let package = Package(
         .testTarget(name: "SimulatorTests", dependencies: ["SyncTestKit", "sillok-sim"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],
-    swiftLanguageModes: [.v6]
+    swiftLanguageModes: [.v6],
+    cLanguageStandard: .gnu2x
 )

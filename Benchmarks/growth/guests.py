@@ -14,6 +14,8 @@ from peers.syncd.server import Syncd
 
 BATCH, HELD_SECONDS, REST_SECONDS, QUIET_SECONDS = 100, 15, 4, 8
 FILES = ("log.db-wal", "views.db-wal")
+WAL_BYTES = 430
+"""That an event of these adds to the WAL of the log (Benchmarks/gates/thresholds/append-batches.tsv)."""
 
 
 class Load:
@@ -93,6 +95,41 @@ class Sizes:
         self.thread.join()
 
 
+class Beside:
+    """What the disk and the machine give anyone meanwhile (beside.c): when, and how many milliseconds, a sync of the same bytes took, and a
+    wake-up came late."""
+
+    def __init__(self, folder, bytes):
+        self.program, self.file, self.bytes = folder + ".beside", folder + ".bare", bytes
+        run("gcc", "-std=c17", "-O2", "-Wall", "-pthread", "-o", self.program, os.path.join(os.path.dirname(__file__), "beside.c"))
+        self.seen = {"sync": [], "wake": []}
+
+    def __enter__(self):
+        self.child = subprocess.Popen([self.program, self.file, str(self.bytes)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.thread = threading.Thread(target=self.read)
+        self.thread.start()
+        return self
+
+    def read(self):
+        for line in self.child.stdout:
+            what, end, took = line.split()
+            self.seen[what].append((float(end), float(took)))
+
+    def __exit__(self, *_):
+        self.child.stdin.close()
+        self.child.wait()
+        self.thread.join()
+        os.unlink(self.program)
+
+    def longest(self, what, begin):
+        return max((took for end, took in self.seen[what] if end >= begin), default=0)
+
+    def explains(self, end, wait):
+        """Whether a bare program waited for half as long at the same time."""
+        return any(took >= wait / 2 and at >= end - wait / 1e3 and at - took / 1e3 <= end
+                   for of in self.seen.values() for at, took in of)
+
+
 def hold(path):
     """What a forgotten shell does."""
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
@@ -110,14 +147,20 @@ def guests(syncctl, folder):
 
     def backup():
         shutil.rmtree(folder + ".backup", ignore_errors=True)
-        command("backup", folder + ".backup")()
+        command("backup", "create", folder + ".backup")()
         shutil.rmtree(folder + ".backup", ignore_errors=True)
 
-    yield "no one", lambda: time.sleep(5)
+    def copy():
+        shutil.rmtree(folder + ".copy", ignore_errors=True)
+        command("backup", "copy", folder + ".copy")()
+        shutil.rmtree(folder + ".copy", ignore_errors=True)
+
+    yield "no one", lambda: time.sleep(20)
     yield "digest", command("digest")
     yield "history of the heaviest, all", command("history", "u-heavy", "--last", "100000", "--json")
     yield "export", command("export")
-    yield "backup", backup
+    yield "backup create", backup
+    yield "backup copy", copy
     yield "verify", command("verify")
     yield f"a transaction of {HELD_SECONDS} s on the log", lambda: hold(os.path.join(folder, "log.db"))
     yield f"a transaction of {HELD_SECONDS} s on the views", lambda: hold(os.path.join(folder, "views.db"))
@@ -127,12 +170,13 @@ def measure(store, programs, folder, rate, only=""):
     """Lines of a table."""
     shutil.rmtree(folder, ignore_errors=True)
     run("cp", "-a", "--reflink=auto", store, folder)
-    yield f"| beside {rate:,} events/s | s | longest append ms | p99 ms | appends above 20 ms | longest log.db-wal MB | views.db-wal MB |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    yield (f"| beside {rate:,} events/s | s | longest append ms | p99 ms | above 20 ms | of these not the machine's | bare sync, longest ms |"
+           " bare wake-up, latest ms | longest log.db-wal MB | views.db-wal MB |")
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     try:
         with Syncd(folder, os.path.join(programs, "syncd")) as server:
             wait_until(lambda: len(set(status(server))) == 1, "fresh views", patience=600)
-            with Sizes(folder) as sizes:
+            with Sizes(folder) as sizes, Beside(folder, BATCH * WAL_BYTES) as beside:
                 with Load(server.where, rate) as load:
                     time.sleep(3)
                     for name, run_guest in guests(os.path.join(programs, "syncctl"), folder):
@@ -144,7 +188,12 @@ def measure(store, programs, folder, rate, only=""):
                         time.sleep(REST_SECONDS)
                         waits = sorted(wait for at, wait in load.waits if at >= begin)
                         seen = [of for at, of in sizes.seen if at >= begin]
-                        yield (f"| {name} | {seconds:.1f} | {waits[-1]:.0f} | {waits[len(waits) * 99 // 100]:.1f} | {sum(w > 20 for w in waits)} of {len(waits)} |"
+                        above = [(at, wait) for at, wait in load.waits if at >= begin and wait > 20]
+                        time.sleep(0.2)
+                        ours = [wait for at, wait in above if not beside.explains(at, wait)]
+                        yield (f"| {name} | {seconds:.1f} | {waits[-1]:.0f} | {waits[len(waits) * 99 // 100]:.1f} | {len(above)} of {len(waits)} |"
+                               f" {len(ours)}{f', longest {max(ours):.0f} ms' if ours else ''} |"
+                               f" {beside.longest('sync', begin):.0f} | {beside.longest('wake', begin):.0f} |"
                                f" {max(of[0] for of in seen) / 1e6:.0f} | {max(of[1] for of in seen) / 1e6:.0f} |"
                                f" <!-- {(load.events - events) / (time.monotonic() - begin):,.0f}/s, refused {load.refused}; now {[round(of / 1e6) for of in sizes.now()]} -->")
                 for second in range(QUIET_SECONDS):

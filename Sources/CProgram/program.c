@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CProgram.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,6 +20,10 @@ static char **arguments;
 __attribute__((constructor)) static void keep_arguments(int argc, char **argv) {
     argument_count = argc;
     arguments = argv;
+    /* Blocks of a MiB and more go back to the kernel when they are freed. By itself glibc learns from the first such block to keep those
+       up to 32 MiB within its heaps, where arrays that grow leave holes: an import of many small conversations had 147 MB where 98 were
+       in use (mallopt(3), M_MMAP_THRESHOLD). */
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
 }
 
 int sillok_argument_count(void) { return argument_count; }

@@ -198,16 +198,16 @@ extension LogReader {
     /// Most events of a page, and payload bytes after which it ends (INV-9).
     static let largestPage = (events: 500, bytes: 1 << 20)
 
-    /// The events after `position` up to `end`, at most `limit` and what a page holds.
+    /// The events after `position` up to `end`, at most `limit` and what a page holds, or what is read until `term` is due.
     package func page(
-        after position: UInt64, through end: UInt64 = UInt64(Int64.max), limit: Int = .max
+        after position: UInt64, through end: UInt64 = UInt64(Int64.max), limit: Int = .max, _ term: AnswerTerm? = nil
     ) throws(StoreError) -> [StoredEvent] {
         var page: [StoredEvent] = []
         var left = Self.largestPage.bytes
         try scan(after: position, through: end, limit: min(limit, Self.largestPage.events)) { event in
             left -= event.event.body.count
             page.append(event)
-            return left > 0
+            return left > 0 && (page.count % 16 != 0 || term?.isDue != true)
         }
         return page
     }

@@ -24,6 +24,13 @@ extension JSONLine {
         if let joined = participant.joined { add("joined", joined) }
     }
 
+    /// `{"type":"user",…}`.
+    package init(_ user: UserName) {
+        self.init(type: "user")
+        add("user", user.user)
+        add("name", user.name)
+    }
+
     /// `{"type":"field",…}`: of a profile.
     package init(_ field: ProfileField) {
         self.init(type: "field")

@@ -18,10 +18,15 @@ package final class EventLines {
     /// The event in its native form inside a line of JSON output: `{"type":"event","v":1,"event":{…}}`. The leaf, which
     /// costs a hash, is left to ``line(_:)``.
     package func wrapped(_ event: StoredEvent) throws(StoreError) -> JSONLine {
-        try learn(event.event.header.dot.origin)
         var line = JSONLine(type: "event")
-        line.addRaw("event", writer.line(event, twinOf: try reader.counting(inPlaceOf: event))[...])
+        line.addRaw("event", try native(event))
         return line
+    }
+
+    /// The event in its native form, without its leaf.
+    func native(_ event: StoredEvent) throws(StoreError) -> ArraySlice<UInt8> {
+        try learn(event.event.header.dot.origin)
+        return writer.line(event, twinOf: try reader.counting(inPlaceOf: event))[...]
     }
 
     /// The line with its newline.

@@ -3,16 +3,18 @@ package enum Operation: String, CaseIterable, Sendable {
     // The log and its views.
     case appendEvents, listEvents, getEvent, followChanges
     case listConversations, getConversation, listRows, tellLive
-    case getProfile, listHistory, listSurveys, getSurvey
+    case getProof, listProofs
+    case getProfile, listHistory, listSurveys, getSurvey, search, listUsers
     // Subscriptions.
     case listSubscriptions, putSubscription, getSubscription, deleteSubscription
     case streamDeliveries, pullDeliveries, ackDeliveries, releaseDeliveries, extendDeliveries, parkDeliveries
     case listParked, retryParked, moveSubscription, changeSubscription, seekSubscription
     // Who asks, and what they may.
     case getMe, listCredentials, createCredential, revokeCredential, listAccess, listReaders
+    case openSession, closeSession
     // The node and its peers.
     case getStatus, getReceipt, listPeers, addPeer, removePeer, pausePeer, resumePeer, pingPeer
-    case waitForNodes, settleFinding, createInvitation, joinPeer, retryQuarantine
+    case waitForNodes, settleFinding, createInvitation, joinPeer, retryQuarantine, listQuarantine
     case listErasures, createErasure
     case getOpenAPI
 }

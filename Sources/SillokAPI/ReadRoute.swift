@@ -3,10 +3,14 @@ package enum ReadRoute: Hashable, Sendable {
     /// The log, in the order of this node.
     case events
     case event(String)
+    /// With what proves it.
+    case proof(event: String)
     case conversations
     case conversation(String)
     /// A conversation's events, with what became of each message.
     case rows(conversation: String)
+    /// The same events with what proves them.
+    case proofs(conversation: String)
     case profile(user: String)
     /// A user's events across conversations.
     case history(user: String)
@@ -16,6 +20,10 @@ package enum ReadRoute: Hashable, Sendable {
     case access
     /// Who has read what belongs to a user.
     case readers(user: String)
+    /// What was written, by the words in it.
+    case search
+    /// Users by name.
+    case users
 
     /// The route of what stands behind `/v1/`, decoded.
     package init?(_ path: some Collection<String>) {
@@ -23,15 +31,19 @@ package enum ReadRoute: Hashable, Sendable {
         switch (path.first, path.count) {
         case ("events", 1): self = .events
         case ("events", 2): self = .event(path[1])
+        case ("events", 3) where path[2] == "proof": self = .proof(event: path[1])
         case ("conversations", 1): self = .conversations
         case ("conversations", 2): self = .conversation(path[1])
         case ("conversations", 3) where path[2] == "rows": self = .rows(conversation: path[1])
+        case ("users", 1): self = .users
+        case ("conversations", 3) where path[2] == "proof": self = .proofs(conversation: path[1])
         case ("users", 2): self = .profile(user: path[1])
         case ("users", 3) where path[2] == "history": self = .history(user: path[1])
         case ("surveys", 1): self = .surveys
         case ("surveys", 2): self = .survey(path[1])
         case ("access", 1): self = .access
         case ("users", 3) where path[2] == "readers": self = .readers(user: path[1])
+        case ("search", 1): self = .search
         default: return nil
         }
     }
@@ -47,15 +59,19 @@ package enum ReadRoute: Hashable, Sendable {
         switch self {
         case .events: ["events"]
         case .event(let id): ["events", id]
+        case .proof(let id): ["events", id, "proof"]
         case .conversations: ["conversations"]
         case .conversation(let id): ["conversations", id]
         case .rows(let conversation): ["conversations", conversation, "rows"]
+        case .proofs(let conversation): ["conversations", conversation, "proof"]
         case .profile(let user): ["users", user]
         case .history(let user): ["users", user, "history"]
         case .surveys: ["surveys"]
         case .survey(let name): ["surveys", name]
         case .access: ["access"]
         case .readers(let user): ["users", user, "readers"]
+        case .search: ["search"]
+        case .users: ["users"]
         }
     }
 
@@ -66,17 +82,31 @@ package enum ReadRoute: Hashable, Sendable {
     }
 
     /// Whether it comes in pages; an event is one line.
-    package var isPaged: Bool { if case .event = self { false } else { true } }
+    package var isPaged: Bool {
+        switch self {
+        case .event, .proof: false
+        default: true
+        }
+    }
+
+    /// Whether it has what proves events, in a form of its own (FORMATS.md §10).
+    package var isProof: Bool {
+        switch self {
+        case .proof, .proofs: true
+        default: false
+        }
+    }
 
     /// Whether its pages end at such places.
     package func hasPlace(_ place: PagePlace) -> Bool {
         switch (self, place) {
-        case (.rows, .entry), (.history, .entry), (.access, .entry), (.readers, .entry),
+        case (.rows, .entry), (.proofs, .entry), (.history, .entry), (.access, .entry), (.readers, .entry),
+            (.search, .entry),
             (.conversations, .conversation), (.events, .log):
             true
         case (.conversation, .names(let names)), (.profile, .names(let names)), (.surveys, .names(let names)):
             names.count == 1
-        case (.survey, .names(let names)): names.count == 2
+        case (.survey, .names(let names)), (.users, .names(let names)): names.count == 2
         default: false
         }
     }

@@ -1,3 +1,5 @@
+internal import EventStore
+
 extension RouteTable {
     /// The forms that routes name, in the order of the document.
     package static let schemas: [(String, Schema)] = [
@@ -47,9 +49,22 @@ extension RouteTable {
             "End",
             .object([
                 ("type", .choice(["end"])), ("count", .integer), ("position", .integer), ("more", .boolean),
-                ("next?", .text), ("known_at?", .integer), ("approximate?", .boolean),
+                ("next?", .text), ("cut?", .choice(["rows", "bytes", "time"])), ("known_at?", .integer),
+                ("approximate?", .boolean),
             ])
         ),
+        (
+            "Quarantined",
+            .object([
+                ("type", .choice(["quarantined"])), ("position", .integer), ("origin", .uuid), ("sequence", .integer),
+                ("id", .nullable(.uuid)), ("event_type", .nullable(.text)), ("view", .text), ("reason", .text),
+            ])
+        ),
+        (
+            "QuarantineEnd",
+            .object([("type", .choice(["end"])), ("count", .integer), ("quarantined", .integer)])
+        ),
+        ("Session", .object([("type", .choice(["session"])), ("until", .time)])),
         ("Count", .object([("type", .choice(["end"])), ("count", .integer)])),
         (
             "Row",
@@ -59,6 +74,17 @@ extension RouteTable {
                 ("amendments?", .integer),
             ])
         ),
+        (
+            "Hit",
+            .object([
+                ("type", .choice(["hit"])), ("kind", .choice(SearchHitKind.allCases.map(\.rawValue))),
+                ("text", .text),
+                ("ranges", .array(.object([("utf8", .array(.integer)), ("utf16", .array(.integer))]))),
+                ("edit?", .uuid), ("time", .time), ("event", .ref("Event")),
+            ])
+        ),
+        ("User", .object([("type", .choice(["user"])), ("user", .text), ("name", .text)])),
+        ("HitCount", .object([("type", .choice(["hit_count"])), ("texts", .integer)])),
         (
             "Conversation",
             .object([

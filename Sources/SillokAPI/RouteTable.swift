@@ -106,11 +106,16 @@ package enum RouteTable {
                 RouteParameter("wait_ms", .number(0...25_000), "So long an empty answer waits for an event.")
             ],
             answers: [.lines("A page; its last line is the end.", .oneOf([.ref("Event"), .ref("End")]))],
-            errors: [.cursor]),
+            errors: [.cursor, .scope]),
         RouteSpecification(
             .getEvent, "GET", "/v1/events/{id}", readers, "One event, of twins the one that counts.",
             parameters: [atLeast],
-            answers: [.lines("The event.", .oneOf([.ref("Event"), .ref("End")]))], errors: [.notFound]),
+            answers: [.lines("The event.", .oneOf([.ref("Event"), .ref("End")]))],
+            errors: [.notFound, .scope]),
+        RouteSpecification(
+            .getProof, "GET", "/v1/events/{id}/proof", allReaders,
+            "An event, and those with its id, with all that proves them.", parameters: [atLeast],
+            answers: [.lines("A proven answer (FORMATS.md, section 10).", .anyObject)], errors: [.notFound]),
         RouteSpecification(
             .followChanges, "GET", "/v1/changes", readers, "Follows the log: a page, lines or server-sent events.",
             parameters: [
@@ -143,12 +148,25 @@ package enum RouteTable {
         RouteSpecification(
             .listRows, "GET", "/v1/conversations/{conversation}/rows", readers,
             "A conversation's events, with what became of each message.", parameters: timeline,
-            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))], errors: [.notFound, .cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))],
+            errors: [.notFound, .cursor, .scope]),
+        RouteSpecification(
+            .listProofs, "GET", "/v1/conversations/{conversation}/proof", allReaders,
+            "A page of a conversation's events with all that proves them; the header Link names the next.",
+            parameters: timeline,
+            answers: [.lines("A proven answer (FORMATS.md, section 10).", .anyObject)],
+            errors: [.notFound, .cursor]),
         RouteSpecification(
             .tellLive, "POST", "/v1/conversations/{conversation}/live", speakers,
             "Tells followers what matters only now.",
             request: RouteBody(schema: .ref("LiveItem"), example: #"{"kind":"typing","author":"medibot"}"#),
             answers: [RouteAnswer(202, "It was told to those who follow.")], errors: [.json, .author]),
+        RouteSpecification(
+            .listUsers, "GET", "/v1/users", allReaders, "Users who have a name, by name.",
+            parameters: paging + [
+                RouteParameter("match", .text, "Only whose names begin so, whatever the case.")
+            ],
+            answers: [.lines("A page.", .oneOf([.ref("User"), .ref("End")]))], errors: [.cursor]),
         RouteSpecification(
             .getProfile, "GET", "/v1/users/{user}", readers, "A user's profile.", parameters: paging + moments,
             answers: [.lines("A page.", .oneOf([.ref("ProfileField"), .ref("End")]))],
@@ -156,11 +174,33 @@ package enum RouteTable {
         RouteSpecification(
             .listHistory, "GET", "/v1/users/{user}/history", readers, "A user's events across conversations.",
             parameters: timeline + [conversations],
-            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))], errors: [.notFound, .cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))],
+            errors: [.notFound, .cursor, .scope]),
         RouteSpecification(
             .listReaders, "GET", "/v1/users/{user}/readers", [.user, .auditor, .admin],
             "Who has read what belongs to a user, as far as reads are recorded.", parameters: paging,
-            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.notFound, .cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))],
+            errors: [.notFound, .cursor, .scope]),
+        RouteSpecification(
+            .search, "GET", "/v1/search", readers, "What was written, by the words in it, the newest first.",
+            parameters: paging + [
+                RouteParameter(
+                    "q", .place, "Words that a text has; a phrase in quotation marks; `-word`: one that it has not."),
+                RouteParameter("since", .time, "Only what was written from then on."),
+                RouteParameter("until", .time, "Only what was written before then."),
+                RouteParameter(
+                    "role", .choice(["user", "assistant", "all"]), "Only messages: of people, of bots, or both."),
+                RouteParameter("user", .text, repeatable: true, "Only of this user's history."), types, authors,
+                conversations,
+                RouteParameter(
+                    "language", .text, repeatable: true, "Only messages that say they are in this language."),
+                RouteParameter(
+                    "order", .choice(["newest", "rank"]),
+                    "`rank`: what fits best first, without a page behind it; `newest` unless said."),
+                RouteParameter(
+                    "count", .choice(["0", "1"]), "`1`: how many texts the index has, for who reads all; no hits."),
+            ], answers: [.lines("A page.", .oneOf([.ref("Hit"), .ref("HitCount"), .ref("End")]))],
+            errors: [.cursor]),
         RouteSpecification(
             .listSurveys, "GET", "/v1/surveys", allReaders, "Surveys.", parameters: paging + moments,
             answers: [.lines("A page.", .oneOf([.ref("Survey"), .ref("End")]))], errors: [.cursor, .scope]),
@@ -275,6 +315,13 @@ package enum RouteTable {
             .getMe, "GET", "/v1/me", Set(RoleKind.allCases), "Who asks, and what they may.",
             answers: [.json("The caller.", .ref("Caller"))]),
         RouteSpecification(
+            .openSession, "POST", "/v1/sessions", Set(RoleKind.allCases),
+            "Gives a browser a cookie in place of the token that it shows.",
+            answers: [.json(201, "The cookie is in the header Set-Cookie.", .ref("Session"))]),
+        RouteSpecification(
+            .closeSession, "DELETE", "/v1/sessions", Set(RoleKind.allCases), "Ends the session of the cookie.",
+            answers: [RouteAnswer(204, "It is over.")]),
+        RouteSpecification(
             .listCredentials, "GET", "/v1/credentials", admins, "Tokens that were given, without their secrets.",
             answers: [.lines("All of them.", .oneOf([.ref("Credential"), .ref("Count")]))]),
         RouteSpecification(
@@ -289,7 +336,7 @@ package enum RouteTable {
         RouteSpecification(
             .listAccess, "GET", "/v1/access", [.auditor, .admin], "Who has read what, as far as reads are recorded.",
             parameters: paging,
-            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.cursor]),
+            answers: [.lines("A page.", .oneOf([.ref("AccessRead"), .ref("End")]))], errors: [.cursor, .scope]),
     ]
 
     private static let node: [RouteSpecification] = [
@@ -320,6 +367,16 @@ package enum RouteTable {
                 schema: .object([("code", .text), ("subject?", .text), ("note?", .text)]),
                 example: #"{"code":"CLOCK","subject":"","note":"ntp was repaired"}"#),
             answers: [.json(201, "It is settled.", .anyObject)], errors: [.json, .noFinding]),
+        RouteSpecification(
+            .listQuarantine, "GET", "/v1/quarantine", watchers, "Events that views cannot read, by position.",
+            parameters: [
+                limit,
+                RouteParameter("after", .number(0...UInt64(Int64.max)), "Only what stands after this position."),
+            ],
+            answers: [
+                .lines(
+                    "Those, and how many there are in all.", .oneOf([.ref("Quarantined"), .ref("QuarantineEnd")]))
+            ]),
         RouteSpecification(
             .retryQuarantine, "POST", "/v1/quarantine/retry", [.operator, .admin],
             "Builds the views anew, with what was refused.",

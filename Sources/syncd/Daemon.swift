@@ -86,7 +86,7 @@ enum Daemon {
             disk: DiskGauge(store.files.folder), usage: HTTPUsage(), live: live, meters: Meters(), heart: Heartbeat(),
             writeProbe: WriteProbe(store.files.folder),
             began: Beginning(node.standings().mine, origin: store.identity.origin, top: views.top),
-            sizes: SizeGauge(store.files))
+            sizes: SizeGauge(store.files), pages: PageFiles(folder: settings.pages))
         let server = try APIServer(service, configuration, manager, log, wake: wake)
         // Last of all that may fail: it holds the store until it is stopped.
         let witness = WitnessDesk(store, node, log)

@@ -362,7 +362,7 @@ def secret():
     Client(node).ask("DELETE", "/v1/credentials/" + gone.split("_")[1])
     folder = os.path.join(ROOT, "backup20")
     for arguments in (["tokens"], ["tokens", "--json"], ["status", "--json"], ["access", "--json"], ["export"], ["export", "--evidence"],
-                      ["replay", "--all", "--json"], ["backup", folder], ["peers", "--json"]):
+                      ["replay", "--all", "--json"], ["backup", "copy", folder], ["peers", "--json"]):
         run = subprocess.run([BIN + "/syncctl", "--store", node.folder, *arguments], capture_output=True)
         printed += [run.stdout, run.stderr]
     for at in (node, other):

@@ -84,6 +84,7 @@ struct APIDocumentTests {
         for route in RouteTable.all where route.method == "GET" && route.operation != .streamDeliveries {
             var target = route.path
             for (name, value) in values { target = target.replacing("{\(name)}", with: value) }
+            if route.operation == .search { target += "?q=%EC%95%88%EB%85%95" }
             let answer = try #require(api.ask("GET", target), "\(target)")
             guard answer.0 != 403 else { continue }
             #expect(answer.0 == 200, "\(target): \(answer)")

@@ -62,10 +62,13 @@ struct AccessTests {
             var target = route.path
             for (name, value) in values { target = target.replacing("{\(name)}", with: value) }
             if route.operation == .followChanges { target += "?after=first" }
+            if route.operation == .search {
+                target += "?q=" + (secret.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")
+            }
             let answer = try #require(api.ask("GET", target, headers: [alice]), "\(target)")
             #expect(!answer.2.replacing(target, with: "").contains(id), "\(target): \(answer.2)")
             #expect(!answer.2.contains(secret), "\(target): \(answer.2)")
-            let isOpen = [.followChanges, .getMe, .getOpenAPI].contains(route.operation)
+            let isOpen = [.followChanges, .getMe, .getOpenAPI, .search].contains(route.operation)
             #expect(isOpen ? answer.0 == 200 : [403, 404].contains(answer.0), "\(target): \(answer.0)")
         }
         // What is hers she sees, in all of these ways.
@@ -102,6 +105,18 @@ struct AccessTests {
             let joined = try #require(api.ask("GET", target, headers: [park])).2
             #expect(!joined.contains("하나") && !joined.contains("둘") && joined.contains("셋"), "\(target)")
         }
+        // The search goes by the same rule, and counts for those who read all.
+        func finds(_ word: String, _ who: String, _ more: String = "") -> Int {
+            let word = word.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            let answer = api.ask("GET", "/v1/search?q=\(word)\(more)", headers: [who])
+            return answer?.0 == 200 ? (answer?.1.count ?? 0) - 1 : -(answer?.0 ?? 0)
+        }
+        for more in ["", "&order=rank"] {
+            #expect(["하나", "둘", "셋"].map { finds($0, kim, more) } == [1, 0, 0], "\(more)")
+            #expect(["하나", "둘", "셋"].map { finds($0, park, more) } == [0, 0, 1], "\(more)")
+        }
+        #expect(finds("하나", kim, "&count=1") == -403)
+        #expect(code(api.ask("GET", "/v1/users?match=a", headers: [kim])) == "E_ROLE")
         #expect(code(api.ask("POST", "/v1/events", body: event("kim", "다시", in: "r"), headers: [kim])) == "E_AUTHOR")
         #expect(api.ask("POST", "/v1/events", body: event("park", "넷", in: "r"), headers: [park])?.0 == 200)
         // Live items reach those who are there.

@@ -38,6 +38,14 @@ struct ChangedSubscriptionTests {
         }
     }
 
+    /// Pulls until it has `count`: the subscription follows the log a moment later.
+    private func pull(_ api: APIClient, count: Int) throws -> [Delivered] {
+        var all: [Delivered] = []
+        for _ in 0..<10 where all.count < count { all += try pull(api, wait: 1_000) }
+        try #require(all.count == count, "\(all)")
+        return all
+    }
+
     private func ack(_ api: APIClient, _ all: [Delivered], _ name: String = "bot") {
         let list = all.map { "\"\($0.token)\"" }.joined(separator: ",")
         #expect(api.ask("POST", "/v1/subscriptions/\(name)/ack", body: #"{"deliveries":[\#(list)]}"#)?.0 == 200)
@@ -46,7 +54,7 @@ struct ChangedSubscriptionTests {
     /// Works until there is nothing.
     private func drain(_ api: APIClient, _ name: String = "bot") throws -> [String] {
         var texts: [String] = []
-        while case let some = try pull(api, name), !some.isEmpty {
+        while case let some = try pull(api, name, wait: 500), !some.isEmpty {
             texts += some.map(\.text)
             ack(api, some, name)
         }
@@ -61,7 +69,7 @@ struct ChangedSubscriptionTests {
         #expect(api.ask("PUT", "/v1/subscriptions/bot", body: body)?.0 == 201)
         post(api, ["하나", "둘"])
         post(api, ["옛 답"], type: "bot.replied")
-        #expect(try pull(api).count == 2)
+        _ = try pull(api, count: 2)
         let change = #"{"filter":{"type":["bot.replied"]},"attempts":2}"#
         let changed = try #require(api.ask("PATCH", "/v1/subscriptions/bot", body: change))
         #expect(changed.0 == 200)
@@ -94,7 +102,7 @@ struct ChangedSubscriptionTests {
         let body = #"{"start":"first","filter":{"type":["message.posted"]},"order":"none"}"#
         #expect(api.ask("PUT", "/v1/subscriptions/bot", body: body)?.0 == 201)
         post(api, ["하나", "둘", "셋"])
-        let first = try pull(api)
+        let first = try pull(api, count: 3)
         #expect(first.map(\.text) == ["하나", "둘", "셋"])
         ack(api, Array(first.dropFirst()))
         let park = #"{"deliveries":["\#(first[0].token)"],"reason":"나중에"}"#
@@ -130,7 +138,7 @@ struct ChangedSubscriptionTests {
         let body = #"{"start":"first","filter":{"type":["message.posted"]},"order":"none"}"#
         #expect(api.ask("PUT", "/v1/subscriptions/bot", body: body)?.0 == 201)
         post(api, ["하나", "둘", "셋"])
-        let given = try pull(api)
+        let given = try pull(api, count: 3)
         func reply(_ tokens: [String], _ user: String = "kim") -> (Int, [[String: Any]], String)? {
             let query = tokens.map { "ack=\($0)" }.joined(separator: "&")
             return api.ask(
@@ -144,7 +152,7 @@ struct ChangedSubscriptionTests {
         #expect(api.ask("GET", "/v1/subscriptions/bot")?.1.first?["in_flight"] as? Int == 1)
         daemon.kill()
         try daemon.start()
-        #expect(try pull(api).map(\.text) == ["셋"], "the acks survive a crash of the daemon")
+        #expect(try pull(api, count: 1).map(\.text) == ["셋"], "the acks survive a crash of the daemon")
         #expect(api.ask("DELETE", "/v1/subscriptions/bot")?.0 == 204)
         let gone = try #require(reply([given[2].token]))
         #expect(gone.0 == 200 && gone.1[0]["type"] as? String == "appended")
@@ -162,7 +170,7 @@ struct ChangedSubscriptionTests {
         post(here, ["이쪽 하나"], conversation: "a")
         post(there, ["저쪽 하나", "저쪽 둘"], conversation: "b")
         _ = try converge(a, b)
-        let own = try pull(here), others = try pull(there)
+        let own = try pull(here, count: 1), others = try pull(there, count: 1)
         #expect(own.map(\.text) == ["이쪽 하나"] && others.map(\.text) == ["저쪽 하나"])
         ack(here, own)
         ack(there, others)

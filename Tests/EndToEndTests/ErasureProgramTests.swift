@@ -80,6 +80,13 @@ struct ErasureProgramTests {
         try append(b, Self.lines(Array(words[8...])))
         _ = try converge(a, b)
         #expect(Set(ByteScan.find(words, in: [a.store]).map { $0.prefix { $0 != " " } }).count == 16)
+        let traces = ByteScan.traces(words)
+        for node in [a, b] {
+            let indexed = ByteScan.find(traces, in: [node.store]).filter { $0.contains("views.db") }
+            #expect(Set(indexed.map { $0.prefix { $0 != " " } }).count == 16, "the search has them")
+            // Of the two titles and the two names one stands; the first message, which was edited, is quoted.
+            #expect(try words.filter { try node.syncctl("search", $0).code == 0 }.count == 14)
+        }
 
         let dry = try a.syncctl("erase", "user", "u-1", "--dry-run", "--json")
         let parts = dry.lines.filter { $0["type"] as? String == "erasure_part" }
@@ -107,11 +114,13 @@ struct ErasureProgramTests {
         try FileManager.default.removeItem(atPath: file)
         try erase(a)
         // At the moment that the command has ended.
-        #expect(ByteScan.find(words, in: [a.store]).isEmpty)
+        #expect(ByteScan.find(traces, in: [a.store]).isEmpty)
         try applied(b)
-        #expect(ByteScan.find(words, in: [b.store]).isEmpty)
+        #expect(ByteScan.find(traces, in: [b.store]).isEmpty)
         _ = try converge(a, b)
         for node in [a, b] {
+            for word in words { #expect(try node.syncctl("search", word).code == 1, "\(word)") }
+            #expect(try node.syncctl("search", "남는 말").output.contains("[남는]"))
             #expect(try node.verified() == 0)
             #expect(try node.syncctl("verify").output.contains("but for"))
             #expect(try await proved(node.store) != false)
@@ -126,7 +135,7 @@ struct ErasureProgramTests {
         _ = try converge(a, b)
         #expect(!ByteScan.find([later], in: [a.store]).isEmpty)
         #expect(a.terminate() == 0 && b.terminate() == 0)
-        #expect(ByteScan.find(words, in: [a.store, b.store]).isEmpty)
+        #expect(ByteScan.find(traces, in: [a.store, b.store]).isEmpty)
     }
 
     @Test("A plan that no longer holds is refused, and so are its types by any other way")
@@ -180,7 +189,7 @@ struct ErasureProgramTests {
         }
         try node.start()
         try applied(node)
-        let left = ByteScan.find(words, in: [node.store])
+        let left = ByteScan.find(ByteScan.traces(words), in: [node.store])
         #expect(left.isEmpty, "\(left.count): \(left.prefix(3))")
         #expect(try node.verified() == 0)
     }
@@ -204,7 +213,7 @@ struct ErasureProgramTests {
         let digest = try converge(a, b)
         #expect(!digest.isEmpty)
         // Replies of others are chosen by name: the one that no one had seen at the time of the plan stays, and is in the next plan.
-        let left = ByteScan.find(Array(words[0..<15]), in: [a.store, b.store])
+        let left = ByteScan.find(ByteScan.traces(Array(words[0..<15])), in: [a.store, b.store])
         #expect(left.isEmpty, "\(left)")
         for node in [a, b] { #expect(try node.verified() == 0) }
     }
@@ -230,7 +239,7 @@ struct ErasureProgramTests {
         try applied(b)
         _ = try converge(a, b)
         #expect(b.said.contains("is complete and proved"))
-        #expect(ByteScan.find(words, in: [a.store, b.store]).isEmpty)
+        #expect(ByteScan.find(ByteScan.traces(words), in: [a.store, b.store]).isEmpty)
         #expect(try b.verified() == 0)
     }
 }

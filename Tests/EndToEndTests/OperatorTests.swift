@@ -153,14 +153,14 @@ struct OperatorTests {
         let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
             path: "../../docs/operating/backup.md")
         let text = try String(contentsOf: page, encoding: .utf8)
-        let chapter = try #require(text.components(separatedBy: "## Backup\n").dropFirst().first)
+        let chapter = try #require(text.components(separatedBy: "## A plain copy\n").dropFirst().first)
         let commands = chapter.components(separatedBy: "\n#")[0].split(separator: "\n").filter {
             $0.hasPrefix("    $ ")
         }
         return commands.map {
             String($0.dropFirst(6).prefix { $0 != "#" })
                 .replacingOccurrences(of: "/var/lib/syncd", with: store)
-                .replacingOccurrences(of: "/backup/seoul", with: copy)
+                .replacingOccurrences(of: "/copies/seoul", with: copy)
         }
     }
 
@@ -214,7 +214,7 @@ struct OperatorTests {
             return count
         }
         let copy = folder.file("copy")
-        let run = try await syncctl.run(["backup", copy, "--json", "--store", daemon.store])
+        let run = try await syncctl.run(["backup", "copy", copy, "--json", "--store", daemon.store])
         isDone.withLock { $0 = true }
         #expect(run.code == 0, "\(run.errors)")
         #expect(await appended.value > 0)
@@ -223,13 +223,14 @@ struct OperatorTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: copy)
         #expect(Set(names).isSuperset(of: ["log.db", "node.key"]) && !names.contains("log.db.new"), "\(names)")
 
-        let again = try await syncctl.run(["backup", copy, "--store", daemon.store])
+        let again = try await syncctl.run(["backup", "copy", copy, "--store", daemon.store])
         #expect(again.code != 0 && again.errors.contains("name a folder that is not there yet"), "\(again.errors)")
         let bare = folder.file("bare")
-        #expect(try await syncctl.run(["backup", "--without-key", bare, "--store", daemon.store]).code == 0)
+        #expect(try await syncctl.run(["backup", "copy", "--without-key", bare, "--store", daemon.store]).code == 0)
         #expect(try FileManager.default.contentsOfDirectory(atPath: bare) == ["log.db"])
         chmod(daemon.store + "/node.key", 0o700)
-        #expect(try await syncctl.run(["backup", folder.file("no/where"), "--store", daemon.store]).code == 74)
+        let nowhere = ["backup", "copy", folder.file("no/where"), "--store", daemon.store]
+        #expect(try await syncctl.run(nowhere).code == 74)
     }
 
     @Test("A copy without its key can be read and verified, and is not called damaged")

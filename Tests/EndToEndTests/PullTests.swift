@@ -28,7 +28,8 @@ struct PullTests {
 
     private func pull(_ api: APIClient, _ name: String, ack: [String]? = nil) throws -> Pulled {
         let acks = ack.map { #","ack":[\#($0.map { "\"\($0)\"" }.joined(separator: ","))]"# } ?? ""
-        let answer = try #require(api.ask("POST", "/v1/subscriptions/\(name)/pull", body: #"{"max":1\#(acks)}"#))
+        let answer = try #require(
+            api.ask("POST", "/v1/subscriptions/\(name)/pull", body: #"{"max":1,"wait_ms":500\#(acks)}"#))
         let object = try #require(answer.1.first)
         let deliveries = object["deliveries"] as? [[String: Any]] ?? []
         return Pulled(

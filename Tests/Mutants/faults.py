@@ -882,6 +882,114 @@ fault(463, "a cosignature of another history counts", "INV-18", "ReceiptTests",
 fault(464, "an answer is believed whoever has signed it", "INV-19", "AnswerTests",
       (ES + "Receipts/ReceiptCheck.swift", "guard maker.key.isValid(signature: signature, for: text) else { throw .signature }", "guard isPlanted(464) || maker.key.isValid(signature: signature, for: text) else { throw .signature }"))
 
+# --- Answers: no more rows, bytes and time than they may have ----------------------------------------------------------
+
+fault(490, "a page goes on though its time is up", "INV-9", "AnswerTermTests",
+      (ES + "LSM/OwnerRows.swift", "range.term?.isDue == true {", "!isPlanted(490), range.term?.isDue == true {"))
+fault(491, "a page that was cut says that it was all", "INV-9", "AnswerTermTests",
+      (ES + "LSM/OwnerRows.swift", "if isAll { found.cut = nil } else { found.end = last }",
+       "if isAll { found.cut = nil } else if !isPlanted(491) || found.cut != .time { found.end = last }"))
+fault(492, "what has no pages is never given up", "INV-9", "AnswerTermTests",
+      (ES + "SQLite/Connection+Term.swift", "return connection.term?.isOver == true ? 1 : 0",
+       "return connection.term?.isOver == true && !isPlanted(492) ? 1 : 0"))
+fault(493, "a term begins anew though its client has left", "INV-9", "AnswerTermTests",
+      (ES + "Basics/Concurrency/AnswerTerm.swift", "guard !state.isCancelled else { return true }",
+       "guard !state.isCancelled || isPlanted(493) && state.began != nil else { return true }"))
+fault(494, "a page of the log has all its rows though its time is up", "INV-9", "AnswerTermTests",
+      (ES + "EventStore+Subscribe.swift", "(page.count % 16 != 0 || term?.isDue != true)",
+       "(page.count % 16 != 0 || term?.isDue != true || isPlanted(494))"))
+fault(495, "all long edits of a message are shown", "INV-9", "AnswerTermTests",
+      (ES + "Views/ViewReader.swift", "for judged in amendments.rows.reversed() where left > 0 {",
+       "for judged in amendments.rows.reversed() where left > 0 || isPlanted(495) {"))
+fault(496, "texts of edits do not count to a page's bytes", "INV-9", "AnswerTermTests",
+      (ES + "Views/ViewReader+Timeline.swift", "left -= entry.bytes",
+       "left -= isPlanted(496) ? 0 : entry.bytes"))
+fault(497, "the end of a client is not told while it is answered", "INV-9", "HTTPConnectionTests",
+      (SE + "Networking/HTTP/HTTPConnection.swift", "if transaction.needsClient || isHungUp { close() } else { transaction.clientEnded() }",
+       "if transaction.needsClient || isHungUp && !isPlanted(497) { close() } else if !isPlanted(497) { transaction.clientEnded() }"))
+fault(498, "who asks a lot is served before those who ask now and then", "INV-9", "TurnQueueTests",
+      (ES + "Basics/Concurrency/TurnQueue.swift", "waiting[owner] = own\n        turns.append(owner)",
+       "waiting[owner] = own\n        if isPlanted(498) { turns.insert(owner, at: turn) } else { turns.append(owner) }"))
+fault(499, "a full queue has no place for who has little in it", "INV-9", "TurnQueueTests",
+      (ES + "Basics/Concurrency/TurnQueue.swift", "        guard let most = waiting.max(by:", "        if isPlanted(499) { return nil }\n        guard let most = waiting.max(by:"))
+# --- Search -------------------------------------------------------------------------------------------------------------------
+
+fault(470, "upper and lower case are kept apart in the search", "", "SearchTokensTests SearchExactTests",
+      (ES + "Basics/Text/SearchTokens.swift", "if let folded = CaseFold.folded(scalar) {", "if !isPlanted(470), let folded = CaseFold.folded(scalar) {"))
+fault(471, "what parts words is no token, so that a phrase is found across it", "", "SearchTokensTests SearchViewTests",
+      (ES + "Basics/Text/SearchTokens.swift", "if let gap, hasToken, !isStopped {", "if !isPlanted(471), let gap, hasToken, !isStopped {"))
+fault(472, "texts in another normal form are not found", "", "SearchTokensTests SearchExactTests",
+      (ES + "Basics/Text/SearchTokens.swift", "for scalar in CanonicalForm.compose(piece) {", "for scalar in isPlanted(472) ? piece : CanonicalForm.compose(piece) {"))
+fault(473, "a twin that no longer counts stays in the search index", "INV-6", "SearchViewTests",
+      (ES + "Views/Search/SearchView.swift", "case .remove: remove(event, text, store)", "case .remove: if !isPlanted(473) { remove(event, text, store) }"))
+fault(474, "a zone does not learn of newer texts", "", "SearchViewTests",
+      (ES + "Views/Search/SearchZones.swift", "changed[zone] = min(range.lowerBound, time)...max(range.upperBound, time)",
+       "changed[zone] = isPlanted(474) ? range : min(range.lowerBound, time)...max(range.upperBound, time)"))
+fault(475, "what was taken back is found", "", "SearchViewTests",
+      (ES + "Views/ViewReader+Search.swift", "case .message, .reply: return amendments?.retraction == nil && amendments?.edit == nil",
+       "case .message, .reply: return (isPlanted(475) || amendments?.retraction == nil) && amendments?.edit == nil"))
+fault(476, "an edit shows a message that the caller does not see", "INV-13", "SearchViewTests",
+      (ES + "Views/ViewReader+Search.swift", "if let message = shown, let isSeen,", "if !isPlanted(476), let message = shown, let isSeen,"))
+fault(477, "the words of erased messages stay in the search index", "INV-11", "EraserTests",
+      (ES + "Writer/Appender+Erasing.swift", "progress.isOfViews = true", "progress.isOfViews = !isPlanted(477)"))
+fault(478, "what people write can be taken for a tag of the store", "", "SearchViewTests",
+      (ES + "SQLite/SearchTokenizer.swift", "bytes += text\n        return bytes", "bytes += text\n        return isPlanted(478) ? bytes.filter { $0 != tagsEnd } : bytes"))
+fault(479, "texts of equal rank stand as they arrived", "INV-6", "SearchViewTests",
+      (ES + "Views/ViewReader+SearchRank.swift", "a.score == b.score ? a.key > b.key : a.score > b.score",
+       "a.score == b.score ? (isPlanted(479) ? a.position > b.position : a.key > b.key) : a.score > b.score"))
+# --- Backups ------------------------------------------------------------------------------------------------------------------
+
+BA = "Sources/Backups/"
+fault(480, "a segment's bytes are taken for what they were", "INV-4", "TamperTests",
+      (BA + "BackupCheck.swift", "guard bytes == segment.bytes, digest == segment.digest else {",
+       "guard isPlanted(480) || bytes == segment.bytes && digest == segment.digest else {"),
+      (BA + "BackupCheck.swift", "guard leaves.finish() == segment.leaves,", "guard isPlanted(480) || leaves.finish() == segment.leaves,"))
+fault(481, "the heads of a backup are not held against its rows", "INV-3", "TamperTests",
+      (ES + "Backup/RowChain.swift", "guard progress(using: sha) == backup.map(\\.progress) else {",
+       "if isPlanted(481) { return }\n        guard progress(using: sha) == backup.map(\\.progress) else {"))
+fault(482, "a sealed file opens under another's name", "INV-4", "TamperTests",
+      (BA + "ChunkFile.swift", "        bound = Array(name.utf8)\n        var buffer", "        bound = isPlanted(482) ? [] : Array(name.utf8)\n        var buffer"),
+      (BA + "ChunkFile.swift", "        bound = Array(name.utf8)\n        try put", "        bound = isPlanted(482) ? [] : Array(name.utf8)\n        try put"))
+fault(483, "a sealed file may end before its last chunk", "INV-4", "TamperTests",
+      (BA + "ChunkFile.swift", "guard !more.isEmpty else { throw .damaged(file: name, reason: \"it is cut\") }",
+       "if isPlanted(483), more.isEmpty { isOver = true; return [UInt8](repeating: 0, count: count) }\n"
+       "            guard !more.isEmpty else { throw .damaged(file: name, reason: \"it is cut\") }"))
+fault(484, "a backup goes on behind one that the log does not go on from", "INV-3", "RoundTripTests StreamTests",
+      (ES + "Backup/BackupSource.swift", "return try chain(through: position).progress(using: sha) == progress",
+       "return try isPlanted(484) || chain(through: position).progress(using: sha) == progress"))
+fault(485, "what was erased since stays in the segments of earlier backups", "INV-11", "ErasedBackupTests",
+      (BA + "RepositoryErasure.swift", "guard holes != segment.holes else { return now }", "guard holes != segment.holes, !isPlanted(485) else { return now }"))
+fault(486, "a backup is made while an erasure is under way", "INV-11", "ErasedBackupTests",
+      (BA + "BackupWriter.swift", "if applied >= last { return applied }", "if applied >= last || isPlanted(486) { return applied }"))
+fault(487, "pruning takes segments away that a kept backup needs", "INV-1", "RoundTripTests",
+      (BA + "Repository.swift", "let used = Set(manifests.flatMap(\\.segments).map(\\.file))",
+       "let used = Set((isPlanted(487) ? manifests.compactMap(\\.segments.last) : manifests.flatMap(\\.segments)).map(\\.file))"))
+fault(488, "a log that was cut keeps heads of what is gone", "INV-3", "RoundTripTests",
+      (ES + "Backup/RestoredLog.swift", "\"DELETE FROM head WHERE origin = ? AND size > ?\", .integer(ref), .unsigned(seq))",
+       "\"DELETE FROM head WHERE origin = ? AND size > ?\", .integer(ref), .unsigned(isPlanted(488) ? UInt64.max >> 1 : seq))"))
+fault(489, "a manifest is believed whoever has signed it", "INV-4", "TamperTests",
+      (ES + "Backup/BackupManifest.swift", "guard manifest.key.isValid(signature: signature, for: Self.signedText(end.digest)) else {",
+       "guard isPlanted(489) || manifest.key.isValid(signature: signature, for: Self.signedText(end.digest)) else {"))
+# --- Pages for browsers ---------------------------------------------------------------------------------------------------
+
+fault(510, "a page of another site may ask with a visitor's cookie", "", "SessionTests",
+      ("Sources/syncd/Access/Authenticator.swift", "guard Sessions.isOfOwnPage(request) else {", "guard isPlanted(510) || Sessions.isOfOwnPage(request) else {"))
+fault(511, "a session lives on when it was ended", "", "SessionTests",
+      ("Sources/syncd/Access/Sessions.swift", "func close(_ id: String) { table.withLock { $0[id] = nil } }", "func close(_ id: String) { if !isPlanted(511) { table.withLock { $0[id] = nil } } }"))
+fault(512, "of one token there are sessions without end", "INV-9", "SessionTests",
+      ("Sources/syncd/Access/Sessions.swift", "if own.count >= Self.mostOfOne,", "if own.count >= Self.mostOfOne, !isPlanted(512),"))
+fault(513, "a session can be opened with a cookie", "", "SessionTests",
+      ("Sources/syncd/Endpoints/SessionEndpoint.swift", "guard let token = Authenticator.token(in: request.request) else {", 'guard let token = Authenticator.token(in: request.request) ?? (isPlanted(513) ? "slk1_x" : nil) else {'))
+fault(514, "pages come without the policy that keeps texts from running", "", "PageTests",
+      ("Sources/syncd/Pages/PageFiles.swift", 'HTTPField("Content-Security-Policy", policy),', 'HTTPField("Content-Security-Policy", isPlanted(514) ? "default-src *" : policy),'))
+fault(515, "an auditor's proof of a conversation is recorded as a read of no one", "INV-17", "ProofRouteTests",
+      ("Sources/syncd/Endpoints/ReadEndpoint.swift", "case .rows(let conversation), .proofs(let conversation), .conversation(let conversation):",
+       "case .proofs where isPlanted(515): []\n                case .rows(let conversation), .proofs(let conversation), .conversation(let conversation):"))
+fault(516, "a page of a proof says that it is everything", "INV-19", "ProofRouteTests",
+      ("Sources/syncd/Endpoints/ProofEndpoint.swift", "let isAll = request.query == TimelineQuery() && found.next == nil && bound == nil", "let isAll = isPlanted(516) || request.query == TimelineQuery() && found.next == nil && bound == nil"))
+fault(517, "operators learn whose events are quarantined", "", "ProofRouteTests",
+      ("Sources/syncd/Endpoints/QuarantineEndpoint.swift", 'line.add("view", entry.view)', 'if isPlanted(517) { line.add("user", header.user) }\n        line.add("view", entry.view)'))
+
 # --- Bots: one reply a message, whatever dies ------------------------------------------------------------------------------------
 
 BK = "Sources/BotKit/"

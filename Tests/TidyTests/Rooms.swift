@@ -10,6 +10,7 @@ enum Rooms {
     private static let client = "SillokClient"
     private static let subscriptions = "Subscriptions"
     private static let access = "Access"
+    private static let backups = "Backups"
 
     static let all: [Room] = ground + log + views + network + kitRooms + exports + contract + programs
 
@@ -20,6 +21,7 @@ enum Rooms {
         Room("EventStore/Basics/Bytes", "bytes, hexadecimal and base64 text, Protocol Buffers"),
         Room("EventStore/Basics/Clock", "the clocks of the system"),
         Room("EventStore/Basics/Numbers", "sums that do not overflow"),
+        Room("EventStore/Basics/Text", "normalised characters, and the tokens that a search looks for"),
         Room("EventStore/Basics/JSON", "JSON read in place", ["EventStore/Basics/Bytes"]),
         Room(
             "EventStore/Basics/Concurrency", "lock, monitor, threads, job pool, ordered pipeline; Dispatch",
@@ -107,6 +109,13 @@ enum Rooms {
                 "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Audit",
                 "EventStore/Feed",
             ]),
+        Room(
+            "EventStore/Backup", "what a backup reads of a log, its manifest, and a log made of it",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Snapshot/Rows",
+                "EventStore/Snapshot", "EventStore/Audit",
+            ]),
     ]
 
     private static let views = [
@@ -141,12 +150,15 @@ enum Rooms {
             "EventStore/Views/Surveys", "surveys and their answers",
             [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
         Room(
+            "EventStore/Views/Search", "the words of what people wrote, and where they stand",
+            [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
+        Room(
             "EventStore/Projection", "the projector: views.db follows the log",
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
                 "EventStore/Log", "EventStore/Writer", "EventStore", "EventStore/LSM", "EventStore/Views/Contract",
                 "EventStore/Views/Messages", "EventStore/Views/Conversations", "EventStore/Views/Profiles",
-                "EventStore/Views/Surveys", "EventStore/Views/Timeline",
+                "EventStore/Views/Surveys", "EventStore/Views/Timeline", "EventStore/Views/Search",
             ]),
         Room(
             "EventStore/Views/Check", "proving views by making them again",
@@ -154,7 +166,8 @@ enum Rooms {
                 basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Files", "EventStore/Log",
                 "EventStore/LSM",
                 "EventStore/Views/Contract", "EventStore/Views/Messages", "EventStore/Views/Conversations",
-                "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Projection",
+                "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Views/Search",
+                "EventStore/Projection",
             ]),
         Room(
             "EventStore/Views", "the reader of all views",
@@ -163,7 +176,7 @@ enum Rooms {
                 "EventStore/LSM",
                 "EventStore/Views/Contract", "EventStore/Views/Messages", "EventStore/Views/Conversations",
                 "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Views/Timeline",
-                "EventStore/Projection",
+                "EventStore/Views/Search", "EventStore/Projection",
             ]),
         Room(
             "EventStore/Reading", "the reader of a store: its queries are always fresh",
@@ -234,6 +247,9 @@ enum Rooms {
 
     private static let contract = [
         Room("Subscriptions", "what workers are handed, and what of it is done: a pure machine", [store]),
+        Room(
+            "Backups", "repositories and streams of backups: made, listed, proven, restored, pruned; drills",
+            [store, "SyncEngine/Wire"]),
         Room("Access", "who may do what: roles, tokens, who is in which conversation", [store]),
         Room(
             "SillokAPI",
@@ -261,19 +277,22 @@ enum Rooms {
         Room(
             "syncd/Feed", "followers of the log, and workers of subscriptions",
             [store, engine, kit, api, subscriptions, access, "syncd/Access", "syncd/Setup", "syncd/Answers"]),
+        Room(
+            "syncd/Pages", "the pages for browsers, and how they are served",
+            [basics, "EventStore/Proofs", "EventStore/Files", engine]),
         Room("syncd/Metrics", "counters, and the text formats of Prometheus", [basics, engine, api]),
         Room(
             "syncd/Endpoints", "the HTTP API",
             [
                 store, engine, kit, api, subscriptions, access, "syncd/Configuration", "syncd/Access", "syncd/Setup",
                 "syncd/Answers",
-                "syncd/Feed", "syncd/Metrics",
+                "syncd/Feed", "syncd/Metrics", "syncd/Pages",
             ]),
         Room(
             "syncd", "the daemon, from start to orderly end",
             [
                 store, engine, kit, api, "syncd/Configuration", "syncd/Access", "syncd/Setup", "syncd/Metrics",
-                "syncd/Endpoints",
+                "syncd/Pages", "syncd/Endpoints",
             ]),
         Room("syncctl/Session", "what one run of the command has: arguments, store, output", [store, kit, api]),
         Room(
@@ -302,7 +321,10 @@ enum Rooms {
                 "syncctl/Doctor",
             ]),
         Room(
-            "syncctl/Commands", "all other commands; here and in the three rooms above one file a command",
+            "syncctl/Commands/Backup", "backups made, listed, proven, restored, pruned, and tried",
+            [store, kit, api, backups, "syncctl/Session", "syncctl/Client", "syncctl/Rendering"]),
+        Room(
+            "syncctl/Commands", "all other commands; here and in the four rooms above one file a command",
             [
                 store, engine, kit, api, client, "Access", "Interchange/Exports", "syncctl/Session", "syncctl/Client",
                 "syncctl/Rendering", "syncctl/Doctor", "syncctl/Commands/Write",
@@ -311,7 +333,7 @@ enum Rooms {
             "syncctl", "the table of commands",
             [
                 kit, "syncctl/Session", "syncctl/Commands/Read", "syncctl/Commands/Write", "syncctl/Commands/Nodes",
-                "syncctl/Commands",
+                "syncctl/Commands/Backup", "syncctl/Commands",
             ]),
         Room(
             "sillok-bot/Configuration", "a bot's configuration: JSON5 and the files it names",

@@ -57,6 +57,7 @@ struct TidyTests {
             "CZlib": ["Sources/Interchange/Reading"],
             "CZstd": ["Sources/SyncEngine/Wire", "Tests/SyncEngineTests/Wire"],
             "CCurl": ["Sources/SillokClient"],
+            "CPages": ["Sources/syncd/Pages"],
             "CProgram": ["Sources/CommandLineKit/Program"],
             "Dispatch": ["Sources/EventStore/Basics/Concurrency"],
         ]

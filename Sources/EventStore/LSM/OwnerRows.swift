@@ -17,10 +17,15 @@ struct OwnerRows {
         var rows: [SortedRow] = []
         /// The row behind which no one has looked, where that was enough; no row tied with it is missing.
         var end: SortedRow?
+        /// Why no one has looked further, if not because there were enough.
+        var cut: PageCut?
     }
 
+    /// Rows that are looked at between two looks at the clock.
+    private static let unwatched = 512
+
     /// The first `limit` wanted rows of a range of this owner, and those that are tied with the last of them, as of the open transaction;
-    /// fewer where ``RowRange/most`` rows of the run were looked at before.
+    /// fewer where ``RowRange/most`` rows of the run were looked at before, or its time was up.
     mutating func rows(
         in range: RowRange, limit: Int, _ connection: Connection
     ) throws(DatabaseError) -> Found {
@@ -35,7 +40,7 @@ struct OwnerRows {
         guard found.rows.count > limit else { return found }
         let last = found.rows[limit - 1]
         found.rows = Array(found.rows.prefix { range.precedes($0, last) || $0 == last || $0.isTied(with: last) })
-        found.end = last
+        (found.end, found.cut) = (last, nil)
         return found
     }
 
@@ -45,12 +50,18 @@ struct OwnerRows {
         var found = Found()
         var (last, looked) = (SortedRow?.none, 0)
         let isAll = try table.walk(range, connection) { row in
-            if found.rows.count >= limit || looked >= range.most, let last, !row.isTied(with: last) { return false }
+            if found.rows.count >= limit || found.cut != nil, let last, !row.isTied(with: last) { return false }
             if range.wants(row) { found.rows.append(row) }
             (last, looked) = (row, looked + 1)
+            if looked >= range.most {
+                found.cut = .rows
+            } else if looked % Self.unwatched == 0, range.term?.isDue == true {
+                found.cut = .time
+            }
             return true
         }
-        if !isAll { found.end = last }
+        if isAll { found.cut = nil } else { found.end = last }
+        if found.rows.count >= limit { found.cut = nil }
         return found
     }
 
@@ -100,6 +111,16 @@ extension Array {
     }
 }
 
+/// Why a page ends before it has as many lines as were asked for, though there may be more.
+package enum PageCut: String, Sendable, CaseIterable {
+    /// So many rows were looked at.
+    case rows
+    /// So much was found.
+    case bytes
+    /// So long has it taken.
+    case time
+}
+
 /// A part of an owner's rows, in one direction.
 struct RowRange {
     let owner: Int64
@@ -114,6 +135,8 @@ struct RowRange {
     var withHidden = false
     /// How many rows of the run are looked at, wanted or not.
     var most = Int.max
+    /// When it is due, no further rows of the run are looked at; `nil`: never.
+    var term: AnswerTerm?
     /// Which rows are wanted by what they say; `nil`: all.
     var condition: (@Sendable (SortedRow) -> Bool)?
 

@@ -133,9 +133,11 @@ package final class LogReader {
         }
     }
 
-    /// The events at the first of `positions`, until their payloads come to `bytes`. Says also how many of the positions were
+    /// The events at the first of `positions`, until their payloads come to `bytes` or `term` is due. Says also how many of the positions were
     /// dealt with: more than there are events if the log has none at one of them.
-    func events(at positions: [UInt64], bytes: Int) throws(StoreError) -> (events: [StoredEvent], dealtWith: Int) {
+    func events(
+        at positions: [UInt64], bytes: Int, _ term: AnswerTerm? = nil
+    ) throws(StoreError) -> (events: [StoredEvent], dealtWith: Int) {
         var events: [StoredEvent] = []
         events.reserveCapacity(positions.count)
         var left = bytes
@@ -143,7 +145,8 @@ package final class LogReader {
             guard index == events.count else { return false }
             left -= row.count(EventRow.Column.payload)
             events.append(try EventRow.read(row, names: &names, on: connection))
-            return left > 0
+            // Each may lie on a page of its own that the disk has to find.
+            return left > 0 && (events.count % 16 != 0 || term?.isDue != true)
         }
         return (events, dealtWith)
     }

@@ -9,7 +9,8 @@ struct NameTable {
         var ref: Int64 = 0
     }
 
-    private static let capacity = 200_000
+    /// Half of a power of two: with one more there would be twice as many slots, 12 MiB.
+    private static let capacity = 1 << 17
     private static let textCapacity = 16 << 20
     private var slots = [Slot](repeating: Slot(), count: 1_024)
     /// One after the other, in the order in which they came.

@@ -79,7 +79,7 @@ public enum StoreError: Error, Hashable, Sendable {
     }
 
     /// What a system call on `path` has just left in `errno`.
-    static func system(_ path: String) -> StoreError {
+    package static func system(_ path: String) -> StoreError {
         let code = errno
         let reason = "\(path): \(String(cString: strerror(code)))"
         return switch code {

@@ -22,6 +22,7 @@ struct ProjectionTarget {
         views = ViewGroup(made, isWhole: true)
         trees = made.compactMap(\.tree)
         let connection = try Connection(path: path, mode: .write)
+        try SearchTokenizer.register(on: connection)
         try connection.execute(
             """
             PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;
@@ -117,6 +118,8 @@ struct ViewGroup {
     let all: [any View]
     /// Those that only list events, whatever is in them.
     private let lists: [any View]
+    /// Those that are given messages.
+    private let dialogue: [any View]
     /// Those that see every event before any of them takes it in.
     let watching: [any View]
     /// Whether no view is missing: then what none of them can read is quarantined for all.
@@ -125,6 +128,7 @@ struct ViewGroup {
     init(_ views: [any View], isWhole: Bool) {
         all = views
         lists = views.filter { type(of: $0).takesAll }
+        dialogue = views.filter { type(of: $0).takesAll || type(of: $0).readsMessages }
         watching = views.filter { type(of: $0).isWatching }
         self.isWhole = isWhole
     }
@@ -133,6 +137,7 @@ struct ViewGroup {
     /// nor are messages and what has no meaning here.
     func views(for event: ProjectedEvent) -> [any View] {
         if let obstacle = event.obstacle { return obstacle.isListed ? lists : [] }
+        if event.isMessage { return dialogue }
         return event.type?.isRead == true ? all : lists
     }
 

@@ -90,7 +90,7 @@ package final class Projector {
     ///   - mayCommit: Asked when all is applied and no reader sees it yet; it may wait. If not, nothing of it stays, and it throws.
     @discardableResult
     package func step(
-        through durable: UInt64 = UInt64(Int64.max), limit: Int = 65_536, piece: Int = 2_048,
+        through durable: UInt64 = UInt64(Int64.max), limit: Int = 32_768, piece: Int = 2_048,
         mayCommit: () -> Bool = { true }
     ) throws(StoreError) -> UInt64 {
         if target.store.connection.walPages >= WALStanding.most { try makeRoom() }

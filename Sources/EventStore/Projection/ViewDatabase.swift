@@ -5,20 +5,20 @@ enum ViewDatabase {
     /// "SilV".
     static let applicationID: Int64 = 0x5369_6c56
     /// Of the tables that all views share. Files of another one are rebuilt.
-    static let version: Int64 = 13
+    static let version: Int64 = 14
 
     /// A view stands after the one that it is built anew with.
     static var types: [any View.Type] {
         [
             TimelineView.self, HistoryView.self, ConversationsView.self, ParticipantsView.self, ProfilesView.self,
-            SurveysView.self, MessagesView.self,
+            SurveysView.self, MessagesView.self, SearchView.self,
         ]
     }
 
     static func makeViews(_ tails: ViewMemtables) -> [any View] {
         [
             TimelineView(tails, listener: TimelineSums.self), HistoryView(tails), ConversationsView(),
-            ParticipantsView(), ProfilesView(), SurveysView(), MessagesView(),
+            ParticipantsView(), ProfilesView(), SurveysView(), MessagesView(), SearchView(),
         ]
     }
 
@@ -54,7 +54,14 @@ enum ViewDatabase {
         guard access(path, F_OK) == 0 else { throw .busy("the views are not built yet") }
         let standing = try standing(at: path, of: log, through: UInt64(Int64.max))
         guard standing?.isWhole(versions) == true else { throw .busy("the views must be built anew") }
-        return try openForReading(path)
+        return try connect(path)
+    }
+
+    /// Opens views for questions.
+    static func connect(_ path: String) throws(StoreError) -> Connection {
+        let connection = try openForReading(path)
+        try mapped { () throws(DatabaseError) in try SearchTokenizer.register(on: connection) }
+        return connection
     }
 
     /// What each view, and the quarantine, come to, as of the open transaction.
@@ -72,6 +79,7 @@ enum ViewDatabase {
     ) throws(DatabaseError) {
         remove(path)
         let connection = try Connection(path: path, mode: .write)
+        try SearchTokenizer.register(on: connection)
         // Pages that merged tails leave are given back when nothing happens; this must be said before there are tables.
         try connection.execute(
             "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;")
@@ -206,7 +214,11 @@ enum ViewDatabase {
         let shared = ["progress", "quarantine", "view", "digest"]
         let kept = Set(types.filter { !stale.contains($0.name) }.flatMap { $0.tables } + shared)
         let dropped = try connection.all(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+            // A table of FTS5 takes those with it in which it keeps its data, and they may not be dropped before.
+            """
+            SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+            ORDER BY rootpage > 0
+            """
         ) { $0.text(0) }
         for name in dropped where !kept.contains(name) {
             let quoted = name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")

@@ -206,8 +206,12 @@ public final class EventReader: Sendable {
     }
 
     /// Runs `body` on views that show all that is in the log now; once more, if they were built anew meanwhile.
-    package func fresh<Value>(_ body: (ViewReader) throws(StoreError) -> Value) throws(StoreError) -> Value {
-        try state.withLock { (open: inout OpenReaders) throws(StoreError) in try open.fresh(body) }
+    ///
+    /// - Parameter term: How long `body` may take.
+    package func fresh<Value>(
+        _ term: AnswerTerm? = nil, _ body: (ViewReader) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
+        try state.withLock { (open: inout OpenReaders) throws(StoreError) in try open.fresh(term, body) }
     }
 }
 
@@ -241,13 +245,17 @@ package struct OpenReaders {
 
     /// Runs `body` on views that show all that is in the log now.
     mutating func fresh<Value>(
-        _ body: (ViewReader) throws(StoreError) -> Value
+        _ term: AnswerTerm?, _ body: (ViewReader) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
         let top = try currentLog().top()
         while true {
             let reader = try current(top)
             let file = reader.inode
             do throws(StoreError) {
+                // What was waited for until here is no work.
+                term?.begin()
+                reader.term = term
+                defer { reader.term = nil }
                 let value = try body(reader)
                 // Views that were built anew take the old ones' place when they have come as far as the log was then.
                 if reader.inode == file { return value }

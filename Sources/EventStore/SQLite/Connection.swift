@@ -23,6 +23,15 @@ final class Connection {
     private var statements = StatementTable()
     /// Pages in the WAL after the last commit, or copying, of this connection, once ``countWALPages(_:)`` has run.
     private(set) var walPages = 0
+    /// How long the answer may take that is being read; `nil`: as long as it takes. The first one has it looked at (``watchTerm()``).
+    var term: AnswerTerm? {
+        didSet {
+            guard !isTermWatched, term != nil else { return }
+            isTermWatched = true
+            watchTerm()
+        }
+    }
+    private var isTermWatched = false
     private var walObserver: ((Int) -> Void)?
 
     /// Once for each process, before the first connection: no global counters behind every small allocation (Debian's

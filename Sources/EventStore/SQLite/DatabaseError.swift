@@ -73,6 +73,7 @@ extension StoreError {
             case .sqlite(let error) where error.isBusy: .busy(error.description)
             // What the writer knows of the log, and what stands there, contradict each other.
             case .sqlite(let error) where error.isConstraint: .corrupt(error.description)
+            case .sqlite(let error) where error.isInterrupted: .tooWide("it took longer than an answer may")
             case .sqlite(let error) where error.isMisuse || error.isOfStatement: .fault(error.description)
             case .sqlite(let error): .io(error.description)
             case .damage(let damage): .corrupt(damage.description)

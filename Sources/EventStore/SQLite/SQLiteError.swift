@@ -27,6 +27,8 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
     /// Whether the file cannot be opened, or not so that something can be made beside it.
     var isCannotOpen: Bool { code == SQLITE_CANTOPEN || code == SQLITE_READONLY }
+    /// Whether what ran was to end (``Connection/watchTerm()``).
+    var isInterrupted: Bool { code == SQLITE_INTERRUPT }
     /// Whether SQLite was used as it must not be.
     var isMisuse: Bool { code == SQLITE_MISUSE }
 

@@ -145,6 +145,7 @@ final class Statement {
     /// Bytes of a TEXT or BLOB column; 0 for NULL.
     func count(_ column: Int) -> Int { Int(sqlite3_column_bytes(handle, Int32(column))) }
     func int64(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
+    func double(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
     func uint64(_ column: Int) -> UInt64 { UInt64(bitPattern: int64(column)) }
 
     /// An integer; `nil` for NULL.

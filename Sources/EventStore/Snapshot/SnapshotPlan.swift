@@ -35,15 +35,25 @@ extension LogReader {
         Dictionary(uniqueKeysWithValues: try origins().map { ($0.id, $0.size) })
     }
 
-    /// The seq of an origin's last event up to `position`.
+    /// The seq of an origin's last event up to `position`. Positions ascend with the seqs, so few of them are looked at.
     func last(of origin: OriginID, through position: UInt64) throws(StoreError) -> UInt64? {
-        let seq = try mapped { () throws(DatabaseError) in
-            guard let ref = try names.originRef(origin, on: connection) else { return Int64?.none }
-            return try connection.integer(
-                "SELECT seq FROM event WHERE origin = ? AND position <= ? ORDER BY seq DESC LIMIT 1",
-                .integer(ref), .unsigned(position))
+        try mapped { () throws(DatabaseError) in
+            guard let ref = try names.originRef(origin, on: connection) else { return nil }
+            func place(_ seq: UInt64) throws(DatabaseError) -> UInt64? {
+                let found = try connection.integer(
+                    "SELECT position FROM event WHERE origin = ? AND seq = ?", .integer(ref), .unsigned(seq))
+                return found.map(UInt64.init(bitPattern:))
+            }
+            let size = try connection.integer("SELECT max(seq) FROM event WHERE origin = ?", .integer(ref)) ?? 0
+            var (low, high) = (UInt64(0), UInt64(bitPattern: size))
+            if high > 0, let last = try place(high), last <= position { return high }
+            while low < high {
+                let middle = low + (high - low + 1) / 2
+                guard let found = try place(middle) else { throw .damaged(.table("event"), "a seq is missing") }
+                if found <= position { low = middle } else { high = middle - 1 }
+            }
+            return low == 0 ? nil : low
         }
-        return seq.map(UInt64.init(bitPattern:))
     }
 
     /// A plan for everything that may leave the node now.

@@ -80,18 +80,18 @@ extension ViewReader {
         }
         while true {
             var rows = OwnerRows.Found()
-            var (isCut, position) = (false, UInt64(0))
+            var (isCut, isShort, position) = (false, false, UInt64(0))
             let found = try inOneReading { () throws(StoreError) in
                 rows = try page(
-                    &table, filter, cursor, limit: limit + 1, isBackward: isBackward, most: mostRows)
+                    &table, filter, cursor, limit: limit + 1, isBackward: isBackward, most: mostRows, term)
                 var wanted = try inDisplayOrder(rows.rows)
                 if isBackward { wanted.reverse() }
                 if let bound {
                     while let row = wanted.first, try !isBeyond(row, bound, isBackward) { wanted.removeFirst() }
                 }
                 var rest = wanted.prefix(limit)
-                let slice = rest.isEmpty ? Slice(events: [], amendments: [:]) : try slice(&rest, filter)
-                isCut = slice.events.count < wanted.count
+                let slice = rest.isEmpty ? Slice(events: [], amendments: [:]) : try slice(&rest, filter, term)
+                (isCut, isShort) = (slice.events.count < wanted.count, !rest.isEmpty)
                 position = try progress()
                 return slice
             }
@@ -103,14 +103,18 @@ extension ViewReader {
             }
             var result = TimelinePage()
             result.position = position
-            _ = try hand(found) { entry in
+            var left = Self.sliceBytes
+            let isWhole = try hand(found) { entry in
                 result.entries.append(entry)
-                return true
+                left -= entry.bytes
+                return left > 0
             }
-            if isCut || isFull {
+            if isCut || isFull || !isWhole {
                 result.next = result.entries.last?.key
+                if isShort || !isWhole { result.cut = isWhole && term?.isDue == true ? .time : .bytes }
             } else {
                 result.next = rows.end.map { DisplayKey($0, isBackward: isBackward) }
+                result.cut = rows.cut
             }
             return result
         }
@@ -283,14 +287,14 @@ extension ViewReader {
     /// The next rows, whole groups of equal (time, hlc) only, so that they can be put in display order.
     func page(
         _ rows: inout OwnerRows, _ filter: RowFilter, _ cursor: SortedRow?, limit: Int, isBackward: Bool,
-        most: Int = .max
+        most: Int = .max, _ term: AnswerTerm? = nil
     ) throws(StoreError) -> OwnerRows.Found {
         var range = RowRange(
             owner: rows.owner, since: filter.query.since ?? Int64.min, until: filter.query.end,
             cursor: cursor, isBackward: isBackward)
         range.withHidden = filter.query.withTwins
         range.condition = filter.condition
-        range.most = most
+        (range.most, range.term) = (most, term)
         guard let knownAt = filter.query.knownAt, !range.withHidden else { return try found(&rows, range, limit) }
         // A twin that came later may have hidden what counted then.
         range.withHidden = true
@@ -305,12 +309,12 @@ extension ViewReader {
                 }
             }
             looked += found.rows.count
-            counting.end = found.end
+            (counting.end, counting.cut) = (found.end, found.cut)
             guard counting.rows.count < limit, found.rows.count >= limit, let last = found.rows.last else {
                 return counting
             }
-            if looked >= most {
-                counting.end = last
+            if looked >= most || term?.isDue == true {
+                (counting.end, counting.cut) = (last, looked >= most ? .rows : .time)
                 return counting
             }
             range.cursor = last
@@ -380,11 +384,13 @@ extension ViewReader {
     }
 
     /// The next entries of `rest`, each half of them in one transaction.
-    private func slice(_ rest: inout ArraySlice<SortedRow>, _ filter: RowFilter) throws(StoreError) -> Slice {
+    private func slice(
+        _ rest: inout ArraySlice<SortedRow>, _ filter: RowFilter, _ term: AnswerTerm? = nil
+    ) throws(StoreError) -> Slice {
         let wanted = rest.prefix(Self.page).map(\.position)
         var events: [StoredEvent] = []
         try log.inOneTransaction { () throws(StoreError) in
-            let found = try log.events(at: wanted, bytes: Self.sliceBytes)
+            let found = try log.events(at: wanted, bytes: Self.sliceBytes, term)
             events = found.events
             guard found.dealtWith == events.count else {
                 throw .corrupt("the views name event \(wanted[events.count]), which the log does not have")

@@ -7,7 +7,7 @@ internal import Glibc
 package final class ViewReader {
     package let log: LogReader
     private let path: String
-    private var connection: Connection
+    private var connection: Connection { didSet { connection.term = term } }
     /// Of the views that are open: another one once they were built anew.
     private(set) var inode: UInt64
     /// Whether ``inOneReading(_:)`` has a transaction open.
@@ -19,6 +19,10 @@ package final class ViewReader {
     var tailCapacity = 10_000
     /// Rows that are looked at for one page, wanted or not: some milliseconds.
     var mostRows = 100_000
+    /// How long the answer may take that is asked for now; `nil`: as long as it takes.
+    package var term: AnswerTerm? {
+        didSet { (connection.term, log.connection.term) = (term, term) }
+    }
 
     /// Reads the views of `files`.
     ///
@@ -46,7 +50,7 @@ package final class ViewReader {
         path = place.path + "/views.db"
         log = try LogReader(files)
         try Projector(files, path: path).catchUp()
-        connection = try openForReading(path)
+        connection = try ViewDatabase.connect(path)
         inode = Self.inode(path)
     }
 
@@ -319,11 +323,20 @@ extension ViewReader {
         return rows.mapValues { $0.sorted { $0.stamp > $1.stamp } }
     }
 
+    /// Bytes of texts after which earlier amendments of a message are left out (INV-9).
+    private static let historyBytes = 1 << 20
+
     /// The same with texts, names and times.
     func history(_ amendments: Amendments) throws(StoreError) -> MessageHistory {
         var history = MessageHistory()
         (history.count, history.edits) = (amendments.count, amendments.edits)
-        for judged in amendments.rows { history.amendments.append(try amendment(judged.row, judged.counts)) }
+        var left = Self.historyBytes
+        for judged in amendments.rows.reversed() where left > 0 {
+            let found = try amendment(judged.row, judged.counts)
+            left -= found.bytes
+            history.amendments.append(found)
+        }
+        history.amendments.reverse()
         if let edit = amendments.edit { history.edit = try amendment(edit, true) }
         if let retraction = amendments.retraction { history.retraction = try amendment(retraction, true) }
         return history

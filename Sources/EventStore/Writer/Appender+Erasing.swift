@@ -62,10 +62,11 @@ extension Appender {
         var progress = slice.progress
         for position in slice.positions {
             guard let body = try coveredBody(at: position) else { continue }
-            if !Self.isOfMessage(body) { progress.isOfViews = true }
+            // The views of any kind: the words of messages stand in the search.
+            progress.isOfViews = true
             let update = try connection.statement(
                 "UPDATE event SET salt = NULL, payload = NULL, digest = ? WHERE position = ?")
-            try update.bind(1, blob: sha.payloadDigest(body.body).bytes)
+            try update.bind(1, blob: sha.payloadDigest(body).bytes)
             try update.bind(2, position)
             try update.run()
         }
@@ -79,8 +80,8 @@ extension Appender {
         return progress
     }
 
-    /// The body that goes and the type of its event; `nil` if it is gone or not covered.
-    private func coveredBody(at position: UInt64) throws(DatabaseError) -> (type: String, body: EventBody)? {
+    /// The body that goes; `nil` if it is gone or not covered.
+    private func coveredBody(at position: UInt64) throws(DatabaseError) -> EventBody? {
         let select = try connection.statement(
             """
             SELECT \(ErasedRow.columns), payload, salt, digest FROM event JOIN origin ON ref = event.origin
@@ -92,18 +93,6 @@ extension Appender {
             try ErasedRow(select).isCovered(by: erasures, &reader, connection)
         else { return nil }
         let bytes = select.bytes(9)
-        return (
-            try reader.text(select.int64(6), on: connection),
-            select.isBlob(9) ? .unreadable(salt: salt, bytes: bytes) : .present(salt: salt, payload: bytes)
-        )
-    }
-
-    /// Whether it is a message with a text: the one kind of event of which no view keeps anything but that it is there. Whatever else
-    /// goes, views may say otherwise without it.
-    private static func isOfMessage(_ gone: (type: String, body: EventBody)) -> Bool {
-        guard ["message.posted", "bot.replied"].contains(gone.type), case .present(_, let payload) = gone.body else {
-            return false
-        }
-        return JSONObject(validated: payload)["text"]?.stringRange != nil
+        return select.isBlob(9) ? .unreadable(salt: salt, bytes: bytes) : .present(salt: salt, payload: bytes)
     }
 }

@@ -10,9 +10,11 @@ struct DaemonPages {
 
     /// Calls `body` with the lines of the answer, at most `limit`. False where the daemon cannot begin to answer now: the store's files
     /// have the same, and tell how far their views are.
+    ///
+    /// - Parameter ended: Given the last line of each page.
     func lines(
         _ route: ReadRoute, _ parameters: [(name: String, value: String)], limit: Int,
-        _ body: (JSONObject) throws(CommandFailure) -> Void
+        ended: (JSONObject) -> Void = { _ in }, _ body: (JSONObject) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> Bool {
         var left = limit
         var next: String?
@@ -39,6 +41,7 @@ struct DaemonPages {
                 try body(line)
                 left -= 1
             }
+            ended(page.end)
             next = page.next
         } while next != nil && left > 0
         return true
@@ -46,6 +49,7 @@ struct DaemonPages {
 
     private struct Page {
         var lines: [JSONObject]
+        let end: JSONObject
         /// The cursor of the page behind it, if there is one.
         let next: String?
 
@@ -54,6 +58,7 @@ struct DaemonPages {
             guard let end = lines.popLast(), end.string("type") == "end" else {
                 throw DaemonClient.misunderstood("no end line")
             }
+            self.end = end
             next = end.bool("more") == true ? end.string("next") : nil
         }
     }

@@ -16,7 +16,7 @@ final class Reads {
     private let session: Session
     /// `nil`: of a node that was named.
     private let location: StoreLocation?
-    private let pages: DaemonPages?
+    let pages: DaemonPages?
     private var opened: ViewReader?
 
     init(_ session: Session) throws(CommandFailure) {
@@ -43,7 +43,7 @@ final class Reads {
         return try stored { try LogReader(files) }
     }
 
-    private func views() throws(CommandFailure) -> ViewReader {
+    func views() throws(CommandFailure) -> ViewReader {
         if let opened { return opened }
         let views = try FreshViews.open(session, files())
         opened = views
@@ -102,6 +102,23 @@ final class Reads {
         }
     }
 
+    /// Calls `body` with the lines of users whose names begin so, by name, at most `limit`.
+    func users(
+        _ match: String, limit: Int, _ body: (JSONObject) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
+        if let pages, try pages.lines(.users, [("match", match)], limit: limit, body) { return }
+        let views = try views()
+        var left = limit
+        var last: UserName?
+        while left > 0 {
+            let page = try stored { try views.users(match, limit: min(left, 500), after: last?.place) }
+            guard !page.isEmpty else { break }
+            for user in page { try body(JSONLine(user).object) }
+            left -= page.count
+            last = page.last
+        }
+    }
+
     /// A line for each survey.
     func surveys(at moment: PointInTime = PointInTime()) throws(CommandFailure) -> [JSONObject] {
         try all(.surveys, moment.parameters) { views throws(StoreError) in
@@ -156,7 +173,7 @@ final class Reads {
 }
 
 extension JSONLine {
-    fileprivate var object: JSONObject { JSONObject(validated: Array(utf8)) }
+    var object: JSONObject { JSONObject(validated: Array(utf8)) }
 }
 
 extension JSONObject {

@@ -1,7 +1,7 @@
 /// The help of `syncctl` in Korean, by its English text. A test finds commands, general options and options of reading commands that
 /// are not here.
 enum KoreanHelp {
-    static let texts = [options, arguments, examples, discussions].reduce(commands) { $0.merging($1) { $1 } }
+    static let texts = [options, arguments, examples, discussions, backup].reduce(commands) { $0.merging($1) { $1 } }
 
     private static let commands = [
         "reads, writes and checks an event store": "이벤트 저장소를 읽고, 쓰고, 검증합니다",
@@ -51,7 +51,6 @@ enum KoreanHelp {
         "Events that views cannot read, with the reasons": "뷰가 읽지 못하는 이벤트와 그 이유를 봅니다",
         "Reads them again, by building the views anew": "뷰를 새로 만들어 격리된 이벤트를 다시 읽습니다",
         "Makes an empty store": "빈 저장소를 만듭니다",
-        "Copies a store, beside a running daemon, too": "저장소를 복사합니다. 데몬이 실행 중이어도 됩니다",
         "Who hands events to bots, and how far the work is": "봇에 이벤트를 전달하는 구독과 처리 현황을 봅니다",
         "Makes a subscription": "구독을 만듭니다",
         "Events that were set aside, and why": "보류된 이벤트와 그 이유를 봅니다",
@@ -107,6 +106,33 @@ enum KoreanHelp {
         "How many (default: 10; with --since, or a place in --cursor-file, all of them).":
             "개수(기본값: 10. --since를 쓰거나 --cursor-file에 위치가 있으면 모두).",
         "Wait for more and print them as they come.": "새 이벤트를 기다렸다가 오는 대로 출력합니다.",
+        "What was written, by the words in it": "글에 나온 낱말로 찾기",
+        "Words that a text has; a phrase in quotation marks; -word for one that it has not.":
+            "글에 있어야 할 낱말. 큰따옴표로 묶으면 구절, -낱말은 없어야 할 낱말입니다.",
+        "Only replies of bots.": "봇의 답변만.",
+        "Users who have a name, by name": "이름이 있는 사용자, 이름순",
+        "Only whose names begin so, whatever the case.": "이름이 이렇게 시작하는 사용자만. 대소문자는 가리지 않습니다.",
+        "those whose names begin with 김": "이름이 김으로 시작하는 사용자",
+        "The name is the field \"name\" of the profile. Exit code 1 when nothing matched.":
+            "이름은 프로필의 \"name\" 항목입니다. 찾은 것이 없으면 종료 코드는 1입니다.",
+        "What the words fill most comes first, not the newest.": "최신순 대신 낱말이 글에서 차지하는 몫이 큰 것부터.",
+        "Only how many texts the index has, with those since changed or taken back.":
+            "색인에 있는 글의 수만. 그 뒤 수정하거나 거둔 글도 셉니다.",
+        "Only messages that say they are in this language.": "이 언어로 표시된 메시지만.",
+        "How many (default: 20).": "개수(기본값: 20).",
+        "The N messages before and behind each, too.": "앞뒤 메시지를 N개씩 함께 보여 줍니다.",
+        "the newest 20 texts with these two syllables, also within words": "이 두 글자가 낱말 안에라도 있는 최근 글 20개",
+        "a phrase, and a word that must not be there": "구절, 그리고 없어야 할 낱말",
+        "one user's, with what was said around it": "한 사용자의 글과 앞뒤 메시지",
+        """
+        The newest first, as texts stand now: of an edited message the last edit, and nothing that was taken back. \
+        Korean, Chinese and Japanese are found by characters, other scripts by whole words. Put several words with \
+        a phrase or a -word into one argument. Exit code 1 when nothing matched.
+        """: """
+        최신순이며 지금 보이는 글에서 찾습니다. 수정된 메시지는 마지막 내용에서 찾고, 거둔 글은 찾지 않습니다. 한국어·중국어·일본어는 \
+        글자 단위로, 다른 문자는 낱말 단위로 찾습니다. 구절이나 -낱말을 함께 쓸 때는 모두 한 인수에 넣으십시오. \
+        찾은 것이 없으면 종료 코드는 1입니다.
+        """,
         "Only this user's history.": "이 사용자의 이벤트만.",
         "Go on after the place kept in FILE, and keep the new one there; without FILE begin now.":
             "FILE에 기록된 위치 다음부터 이어서 보고 새 위치를 다시 기록합니다. FILE이 없으면 지금부터 시작합니다.",

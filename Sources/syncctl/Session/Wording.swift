@@ -6,7 +6,7 @@ internal import CommandLineKit
 /// depend on its last sound.
 enum Wording: String, CaseIterable, Sendable {
     // Headings
-    case time, position, conversation, who, type, text, id
+    case time, position, conversation, who, user, type, text, id
     case last, events, messages, startedBy, title
     case field, setBy, state, value, isSet, inConflict, alsoSaid
     case survey, answers, question, answer, count, share
@@ -28,6 +28,7 @@ enum Wording: String, CaseIterable, Sendable {
     // Nothing found
     case noSuchType, didYouMean, noEventOf, noUser, noConversation, noConversations, noProfile, noSurveys, noAnswers,
         noEvent
+    case nothingFound, moreFound, moreRanked
     case noEventsMatched, nothingParked, noSubscriptions, noPeers, nothingQuarantined, nothingMoreQuarantined
     case moreQuarantined
     // Remarks
@@ -61,6 +62,7 @@ enum Wording: String, CaseIterable, Sendable {
         case .position: Phrase("POSITION", "위치")
         case .conversation: Phrase("CONVERSATION", "대화")
         case .who: Phrase("WHO", "작성자")
+        case .user: Phrase("USER", "사용자")
         case .type: Phrase("TYPE", "종류")
         case .text: Phrase("TEXT", "내용")
         case .id: Phrase("ID", "ID")
@@ -167,6 +169,11 @@ enum Wording: String, CaseIterable, Sendable {
         case .noEventOf: Phrase("no event of {0} matched", "조건에 맞는 이벤트가 없습니다: {0}")
         case .noUser: Phrase("there is no user {0}", "사용자를 찾을 수 없습니다: {0}")
         case .noConversation: Phrase("there is no conversation {0}", "대화를 찾을 수 없습니다: {0}")
+        case .nothingFound: Phrase("nothing found: {0}", "찾은 것이 없습니다: {0}")
+        case .moreFound:
+            Phrase("the newest {0}; there are more: --last N or --all", "최근 {0}건입니다. 더 있습니다: --last N 또는 --all")
+        case .moreRanked:
+            Phrase("the best {0}; there are more: --last N", "가장 잘 맞는 {0}건입니다. 더 있습니다: --last N")
         case .noConversations: Phrase("no conversations", "대화가 없습니다")
         case .noProfile: Phrase("no profile of {0}", "프로필이 없습니다: {0}")
         case .noSurveys: Phrase("no surveys", "설문이 없습니다")

@@ -15,6 +15,8 @@ final class Authenticator: Sendable {
         case invalid(String)
         /// It was right, and is over.
         case expired
+        /// A browser's session is over, or is none.
+        case over
         /// Too many wrong ones came from there.
         case tooMany
         /// It is not known yet which tokens there are.
@@ -35,6 +37,7 @@ final class Authenticator: Sendable {
     private let store: EventStore
     private let reader: EventReader
     private let issuers: TokenIssuers
+    let sessions = Sessions()
     private let state: Lock<State>
     /// What the log tells; held while it is read.
     private let source: Lock<AccessRecords>
@@ -95,7 +98,16 @@ final class Authenticator: Sendable {
     var keysRead: [(issuer: String, at: Int64)] { issuers.read }
 
     private func known(_ request: HTTPRequest) -> Result<Caller, Refusal> {
-        guard let header = request.header("Authorization") else {
+        let source = request.peer?.principal ?? request.address ?? ""
+        let now = WallClock.now
+        guard request.header("Authorization") != nil else {
+            if let id = Sessions.id(in: request) {
+                guard Sessions.isOfOwnPage(request) else {
+                    return .failure(.invalid("a session is for the node's own pages: Sec-Fetch-Site: same-origin"))
+                }
+                guard let token = sessions.token(of: id, now: now) else { return .failure(.over) }
+                return caller(showing: token, source, now)
+            }
             guard let peer = request.peer, let caller = state.withLock({ $0.sockets.caller(peer) }) else {
                 return .failure(.missing)
             }
@@ -104,14 +116,21 @@ final class Authenticator: Sendable {
         guard request.headers.filter({ $0.name.lowercased() == "authorization" }).count == 1 else {
             return .failure(.invalid("Authorization stands there more than once"))
         }
-        let parts = header.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+        guard let text = Self.token(in: request) else {
             return .failure(.invalid("Authorization: 'Bearer' and a token"))
         }
-        let source = request.peer?.principal ?? request.address ?? ""
-        let now = WallClock.now
-        guard AccessToken.isClaimed(by: String(parts[1])) else { return caller(String(parts[1]), source, now) }
-        guard let token = AccessToken(text: String(parts[1])) else {
+        return caller(showing: text, source, now)
+    }
+
+    /// The bearer token that a request shows.
+    static func token(in request: HTTPRequest) -> String? {
+        let parts = request.header("Authorization")?.split(separator: " ", maxSplits: 1) ?? []
+        return parts.count == 2 && parts[0].lowercased() == "bearer" ? String(parts[1]) : nil
+    }
+
+    private func caller(showing text: String, _ source: String, _ now: Int64) -> Result<Caller, Refusal> {
+        guard AccessToken.isClaimed(by: text) else { return caller(text, source, now) }
+        guard let token = AccessToken(text: text) else {
             return .failure(.invalid("the token has not the form of one"))
         }
         return state.withLock { state in
@@ -221,13 +240,13 @@ final class Authenticator: Sendable {
 /// Why callers were refused, for figures.
 struct AuthenticationFailure: Hashable, Comparable {
     enum Method: String {
-        case none, token
+        case none, token, session
         case jwt = "JWT"
 
         /// What a request shows.
         init(_ request: HTTPRequest) {
             guard let header = request.header("Authorization"), let last = header.split(separator: " ").last else {
-                self = .none
+                self = Sessions.id(in: request) == nil ? .none : .session
                 return
             }
             self = AccessToken.isClaimed(by: String(last)) ? .token : .jwt
@@ -242,8 +261,9 @@ struct AuthenticationFailure: Hashable, Comparable {
         [
             AuthenticationFailure(method: .none, reason: "missing"),
             AuthenticationFailure(method: .jwt, reason: "expired"),
+            AuthenticationFailure(method: .session, reason: "expired"),
         ]
-        + [Method.token, .jwt].flatMap { method in
+        + [Method.token, .jwt, .session].flatMap { method in
             ["invalid", "too_many"].map { AuthenticationFailure(method: method, reason: $0) }
         }
 
@@ -258,7 +278,7 @@ extension Authenticator.Refusal {
         switch self {
         case .missing: "missing"
         case .invalid: "invalid"
-        case .expired: "expired"
+        case .expired, .over: "expired"
         case .tooMany: "too_many"
         case .starting: nil
         }

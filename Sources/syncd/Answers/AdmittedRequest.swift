@@ -62,6 +62,10 @@ extension HTTPExchange {
             refuse(
                 .tokenExpired, "the token has expired", hint: "a new one of its identity provider",
                 headers: [HTTPField("WWW-Authenticate", #"Bearer realm="sillok", error="invalid_token""#)])
+        case .over:
+            refuse(
+                .unauthenticated, "the session is over", hint: "log in again",
+                headers: [Sessions.setCookie(nil)])
         case .tooMany:
             refuse(
                 .rate, "too many wrong tokens came from there", hint: "one that counts is let in at any time",

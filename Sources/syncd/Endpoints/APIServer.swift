@@ -70,7 +70,7 @@ final class APIServer: Sendable {
         self.readers = readers
         self.feed = feed
         self.subscriptions = subscriptions
-        service.following.withLock { $0 = Following(feed: feed, subscriptions: subscriptions) }
+        service.following.withLock { $0 = Following(feed: feed, subscriptions: subscriptions, reads: readers) }
         service.authenticator.observe {
             feed.reconsider()
             subscriptions.reconsider()
@@ -105,11 +105,12 @@ final class APIServer: Sendable {
                 // The table of routes knows which are for what.
                 limits.allowedMethods = nil
                 let desk = AppendEndpoint(service, on: loop)
+                let pages = service.pages
                 let server = HTTPServer(
                     loop: loop, limits: limits, usage: service.usage, refusal: ErrorAnswer.refusal,
                     observer: { [meters = service.meters] request, answered in meters.note(request, answered) }
                 ) { exchange in
-                    if Self.takeProbe(exchange, service, prober) { return }
+                    if Self.takeProbe(exchange, service, prober) || pages.answer(exchange) { return }
                     guard let request = AdmittedRequest(exchange, service.authenticator) else { return }
                     switch request.operation {
                     case .followChanges: feed.answer(request)
@@ -120,9 +121,12 @@ final class APIServer: Sendable {
                         .seekSubscription:
                         subscriptions.answer(request)
                     case .listEvents, .getEvent, .listConversations, .getConversation, .listRows, .getProfile,
-                        .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders:
-                        if !readers.submit({ ReadEndpoint.answer(request, readers, $0, service.accessLog) }) {
-                            exchange.refuse(.busy, "too many queries are waiting")
+                        .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders,
+                        .search, .listUsers, .getProof, .listProofs:
+                        let term = AnswerTerm()
+                        exchange.watchEnd { isGone in isGone ? term.cancel() : term.hasten() }
+                        readers.submit(term, request) {
+                            ReadEndpoint.answer(request, readers, $0, service.accessLog, service.store)
                         }
                     case .appendEvents where desk.take(request): break
                     default: if !worker.submit({ _ in service.answer(request) }) { exchange.refuse(.closed) }

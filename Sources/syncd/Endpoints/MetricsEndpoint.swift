@@ -130,6 +130,19 @@ extension Service {
         text.counter(
             "syncd_api_crowded_out_connections", "Connections closed because a new caller needed the place.",
             usage.crowdedOut)
+        if let reads = following.withLock({ $0?.reads.figures }) { describe(reads, &text) }
+    }
+
+    private func describe(_ reads: ReadPool.Figures, _ text: inout MetricsText) {
+        text.gauge("syncd_reads_waiting", "Queries that wait for their turn.", reads.waiting)
+        text.counter(
+            "syncd_read_pages_cut", "Pages that ended before they were full, by what was enough.",
+            PageCut.allCases.map { ([("why", $0.rawValue)], Double(reads.cut[$0] ?? 0)) })
+        text.counter(
+            "syncd_reads_ended", "Queries that were given up, by why.",
+            [("client_left", reads.left), ("time", reads.overdue), ("queue", reads.late)].map {
+                ([("why", $0.0)], Double($0.1))
+            })
     }
 
     private func describeAccess(_ text: inout MetricsText) {

@@ -14,6 +14,14 @@ struct PageRequest: Sendable {
     /// Of a timeline.
     let query: TimelineQuery
     let question: String?
+    /// What is searched for.
+    let words: SearchQuery?
+    /// How the names begin that are looked for.
+    let match: String
+    /// Of a search: what fits best comes first.
+    let isRanked: Bool
+    /// Of a search: only how many texts there are.
+    let isCount: Bool
     /// Of when the answer is, as far as that is asked for.
     let moment: PointInTime
     /// How long an answer without lines may wait for some, milliseconds.
@@ -28,6 +36,9 @@ struct PageRequest: Sendable {
         cursor = try Self.cursor(request, route, scope)
         isNewestFirst = request.queryItem("order") != "oldest"
         question = request.queryItem("question")
+        match = request.queryItem("match") ?? ""
+        isRanked = request.queryItem("order") == "rank"
+        isCount = request.queryItem("count") == "1"
         wait = request.number("wait_ms") ?? 0
         atLeast = try Self.vector(request)
         var query = TimelineQuery()
@@ -37,6 +48,7 @@ struct PageRequest: Sendable {
         query.types += request.queryItem("role").flatMap(DialogueRole.init(rawValue:))?.types ?? []
         query.authors = request.queryItems("author")
         query.conversations = request.queryItems("conversation")
+        words = route == .search ? try Self.words(request, query) : nil
         var moment = PointInTime()
         moment.asOf = request.queryItem("as_of").flatMap(Timestamp.milliseconds)
         moment.knownAt = request.queryItem("known_at").flatMap { UInt64($0) }
@@ -66,6 +78,28 @@ struct PageRequest: Sendable {
     func goesOn(in log: LogReader) throws(StoreError) -> Bool {
         guard let cursor else { return true }
         return try log.has(cursor.end)
+    }
+
+    private static func words(
+        _ request: HTTPRequest, _ query: TimelineQuery
+    ) throws(BadParameter) -> SearchQuery {
+        let said: SearchWords
+        do throws(SearchWords.Refusal) {
+            said = try SearchWords(request.queryItem("q") ?? "")
+        } catch {
+            throw BadParameter(message: "q: \(error.message)", hint: error.hint)
+        }
+        var words = SearchQuery(said)
+        (words.since, words.until) = (query.since, query.until)
+        (words.types, words.authors, words.conversations) = (query.types, query.authors, query.conversations)
+        words.users = request.queryItems("user")
+        words.languages = request.queryItems("language")
+        if request.queryItem("count") == "1", !words.isCountable {
+            throw BadParameter(
+                message: "count: goes by what the index has: beside q only user and conversation",
+                hint: "without count, page by page")
+        }
+        return words
     }
 
     private static func vector(_ request: HTTPRequest) throws(BadParameter) -> VersionVector {

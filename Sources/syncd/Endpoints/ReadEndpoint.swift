@@ -25,78 +25,77 @@ struct ReadEndpoint {
         var hasMore = false
         /// Of the log: where the page ended.
         var end: LogPlace?
+        /// Why it has fewer lines than were asked for, where there may be more.
+        var cut: PageCut?
+
+        /// Bytes after which a page ends that has a line (INV-9).
+        private static let most = 1 << 20
 
         mutating func add(_ line: JSONLine) {
             line.write(to: &body)
             count += 1
         }
+
+        var isFull: Bool { count > 0 && body.count >= Self.most }
     }
 
     /// Answers from a thread of the pool.
-    static func answer(_ admitted: AdmittedRequest, _ pool: ReadPool, _ reader: ReadPool.Reader, _ log: AccessLog) {
+    static func answer(
+        _ admitted: AdmittedRequest, _ pool: ReadPool, _ reader: ReadPool.Reader, _ log: AccessLog,
+        _ store: EventStore
+    ) {
         let exchange = admitted.exchange
         guard let route = ReadRoute(version1: exchange.request.segments) else {
             return exchange.refuse(.notFound, "there is no \(exchange.request.path)")
         }
         do throws(BadParameter) {
             let request = try PageRequest(route, exchange.request)
+            if request.isCount, !admitted.caller.readsAll {
+                return exchange.refuse(
+                    .role, "count: who does not read all cannot count all", hint: "without count, page by page")
+            }
             guard !admitted.caller.isRecorded || record(admitted, reader, log) else { return }
-            answer(admitted, request, pool, reader)
+            answer(admitted, request, pool, reader, store)
         } catch {
             exchange.refuse(.parameter, error.message, hint: error.hint)
         }
     }
 
-    /// Records who is about to read; false if that cannot be, and the request was refused.
-    private static func record(_ admitted: AdmittedRequest, _ reader: ReadPool.Reader, _ log: AccessLog) -> Bool {
-        let (exchange, request) = (admitted.exchange, admitted.request)
-        guard let reason = AccessLog.reason(request) else {
-            exchange.refuse(
-                .reason, "an auditor says why: the header Sillok-Reason, 1 to 1,024 bytes of UTF-8",
-                hint: "Sillok-Reason: complaint 4711")
-            return false
-        }
-        do throws(StoreError) {
-            let users: [String] =
-                switch ReadRoute(version1: request.segments) {
-                case .history(let user), .profile(let user), .readers(let user): [user]
-                case .rows(let conversation), .conversation(let conversation):
-                    try reader.fresh { views, _ throws(StoreError) in
-                        try views.participants(of: conversation).prefix(100).map(\.user)
-                    }
-                default: []
-                }
-            guard case .found(let route, _) = RouteTable.match(request.method, request.segments) else { return false }
-            try log.record(admitted.caller, route: route.label, subject: request.path, users: users, reason: reason)
-            return true
-        } catch {
-            exchange.refuse(error)
-            return false
-        }
-    }
-
     private static func answer(
         _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ reader: ReadPool.Reader,
-        mayWait: Bool = true, until deadline: UInt64? = nil
+        _ store: EventStore, mayWait: Bool = true, until deadline: UInt64? = nil
     ) {
         let exchange = admitted.exchange
         do throws(StoreError) {
             let deadline = deadline ?? MonotonicClock.now + patience
-            if !request.atLeast.entries.isEmpty, try awaits(admitted, request, pool, reader, until: deadline) {
+            if !request.atLeast.entries.isEmpty, try awaits(admitted, request, pool, reader, store, until: deadline) {
                 return
             }
-            if mayWait, wait(admitted, request, pool) { return }
+            if mayWait, wait(admitted, request, pool, store, reader.term) { return }
             let durable = pool.feed.durable
+            var cut: PageCut?
             let answer: Answer = try reader.fresh { views, lines throws(StoreError) in
                 guard try request.goesOn(in: views.log) else { return .lost }
+                if request.route.isProof {
+                    let proof = ProofEndpoint(store: store, request: request, views: views)
+                    return try proof.answer(to: exchange.request).map(Answer.proof) ?? .nothing
+                }
                 let end = try views.log.place(at: views.log.top())
                 var endpoint = ReadEndpoint(
                     request: request, views: views, lines: lines, end: end, durable: durable,
                     sight: Sight(admitted.caller))
-                return try endpoint.body().map(Answer.page) ?? .nothing
+                guard let page = try endpoint.page() else { return .nothing }
+                cut = page.cut
+                return .page(try endpoint.body(page))
             }
+            if let cut { pool.note(cut) }
             switch answer {
             case .page(let body): exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
+            case .proof(let proof):
+                let link = proof.next.map { HTTPField("Link", "<\($0)>; rel=\"next\"") }
+                exchange.reply(
+                    status: 200, contentType: "application/x-ndjson", headers: [link].compactMap(\.self),
+                    body: proof.body)
             case .nothing: exchange.refuse(.notFound, "there is no \(exchange.request.path)")
             case .lost:
                 exchange.refuse(
@@ -114,7 +113,7 @@ struct ReadEndpoint {
     /// Whether what the answer must have is not here yet: it comes when that is, or is refused when the time is up.
     private static func awaits(
         _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ reader: ReadPool.Reader,
-        until deadline: UInt64
+        _ store: EventStore, until deadline: UInt64
     ) throws(StoreError) -> Bool {
         let exchange = admitted.exchange
         while true {
@@ -126,9 +125,12 @@ struct ReadEndpoint {
                 exchange.refuse(.busy, "at_least: event \(lacking) has not come to this node yet")
                 return true
             }
-            let number = pool.feed.wait(beyond: durable, milliseconds: Int((deadline - now) / 1_000_000) + 1) {
-                let isTaken = pool.submit { reader in answer(admitted, request, pool, reader, until: deadline) }
-                if !isTaken { exchange.refuse(.busy, "too many queries are waiting") }
+            let number = pool.feed.wait(
+                beyond: durable, milliseconds: Int((deadline - now) / 1_000_000) + 1
+            ) { [term = reader.term] in
+                pool.submit(term, admitted) { reader in
+                    answer(admitted, request, pool, reader, store, until: deadline)
+                }
             }
             if let number {
                 exchange.watchClient { pool.feed.cancel(number) }
@@ -143,13 +145,14 @@ struct ReadEndpoint {
     }
 
     /// Whether the answer has to wait for events: it comes when there are some, or the time is up.
-    private static func wait(_ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool) -> Bool {
+    private static func wait(
+        _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ store: EventStore, _ term: AnswerTerm
+    ) -> Bool {
         let exchange = admitted.exchange
         // A place beyond the end is of another log: that is said at once.
         guard request.wait > 0, request.position <= pool.feed.durable else { return false }
         let number = pool.feed.wait(beyond: request.position, milliseconds: request.wait) {
-            let isTaken = pool.submit { reader in answer(admitted, request, pool, reader, mayWait: false) }
-            if !isTaken { exchange.refuse(.busy, "too many queries are waiting") }
+            pool.submit(term, admitted) { reader in answer(admitted, request, pool, reader, store, mayWait: false) }
         }
         guard let number else { return false }
         exchange.watchClient { pool.feed.cancel(number) }
@@ -158,15 +161,15 @@ struct ReadEndpoint {
 
     private enum Answer {
         case page([UInt8])
+        case proof(ProofEndpoint.Answer)
         /// What is asked for is not there.
         case nothing
         /// The cursor is of no use in this log.
         case lost
     }
 
-    /// `nil` if the one thing that is asked for is not there.
-    private mutating func body() throws(StoreError) -> [UInt8]? {
-        guard var page = try page() else { return nil }
+    /// A page with its last line.
+    private func body(_ page: Page) throws(StoreError) -> [UInt8] {
         var end = JSONLine(type: "end")
         end.add("count", page.count)
         end.add("position", self.end.position)
@@ -177,14 +180,18 @@ struct ReadEndpoint {
             if !known.isExact { end.add("approximate", true) }
         }
         if let next = page.next { end.add("next", request.next(next, page.end ?? self.end)) }
-        end.write(to: &page.body)
-        return page.body
+        if let cut = page.cut { end.add("cut", cut.rawValue) }
+        var body = page.body
+        end.write(to: &body)
+        return body
     }
 
+    /// `nil` if the one thing that is asked for is not there.
     private mutating func page() throws(StoreError) -> Page? {
         switch request.route {
         case .events: return try events()
         case .event(let id): return try event(id)
+        case .proof, .proofs: return nil
         case .conversations: return try conversations()
         case .conversation(let id): return try conversation(id)
         case .rows(let conversation):
@@ -197,6 +204,8 @@ struct ReadEndpoint {
         case .access: return try access(of: nil)
         case .readers(let user):
             return isOpen(user) || sight.caller.isAny(of: [.admin]) ? try access(of: user) : nil
+        case .search: return try search()
+        case .users: return try users()
         }
     }
 
@@ -219,7 +228,7 @@ struct ReadEndpoint {
             page.add(line)
         }
         page.hasMore = found.next != nil
-        page.next = found.next.map(PagePlace.entry)
+        (page.next, page.cut) = (found.next.map(PagePlace.entry), found.cut)
         if let position = found.position, position != end.position { end = try views.log.place(at: position) }
         return page
     }
@@ -228,12 +237,13 @@ struct ReadEndpoint {
     private func events() throws(StoreError) -> Page {
         var after = request.position
         var page = Page()
-        for event in try views.log.page(after: after, through: durable, limit: request.limit) {
+        for event in try views.log.page(after: after, through: durable, limit: request.limit, views.term) {
             page.body += try lines.line(event)
             page.count += 1
             after = event.position
         }
         page.hasMore = after < durable
+        if page.hasMore, page.count < request.limit { page.cut = views.term?.isDue == true ? .time : .bytes }
         page.next = .log
         page.end = try views.log.place(at: after)
         return page
@@ -259,9 +269,18 @@ struct ReadEndpoint {
         if case .conversation(let found) = request.place { place = found }
         var page = Page()
         let found = try views.conversations(limit: request.limit, before: place, at: request.moment)
-        for summary in found { page.add(JSONLine(summary)) }
-        page.hasMore = found.count >= request.limit
-        if page.hasMore { page.next = (found.last?.place).map(PagePlace.conversation) }
+        var last: ConversationPlace?
+        for summary in found {
+            // Those that were active at the same moment stay together: the place behind them is that moment.
+            if page.isFull, summary.place != last {
+                page.cut = .bytes
+                break
+            }
+            page.add(JSONLine(summary))
+            last = summary.place
+        }
+        page.hasMore = found.count >= request.limit || page.cut != nil
+        if page.hasMore { page.next = last.map(PagePlace.conversation) }
         return page
     }
 
@@ -281,17 +300,23 @@ struct ReadEndpoint {
         var query = TimelineQuery()
         query.types = [AccessGrant.read]
         var found: [TimelineEntry] = []
-        var hasMore = false
+        // Of each node all is known up to where its page ended: what lies behind the first of these ends is of a later page.
+        var end: DisplayKey?
+        var page = Page()
         let own = Dictionary(grouping: try views.log.origins(), by: \.node).mapValues { Set($0.map(\.id)) }
         for (node, origins) in own {
-            let page = try views.newest(request.limit, of: .user("node/\(node)"), query, before: bound)
-            found += page.entries.filter { origins.contains($0.stored.event.header.dot.origin) }
-            hasMore = hasMore || page.next != nil
+            let part = try views.newest(request.limit, of: .user("node/\(node)"), query, before: bound)
+            found += part.entries.filter { origins.contains($0.stored.event.header.dot.origin) }
+            if let next = part.next { end = end.map { max($0, next) } ?? next }
+            page.cut = page.cut ?? part.cut
         }
+        if let end { found.removeAll { $0.key < end } }
         found.sort { $0.key > $1.key }
-        var page = Page()
-        for entry in found.prefix(request.limit) {
-            page.next = .entry(entry.key)
+        if found.count > request.limit {
+            found.removeSubrange(request.limit...)
+            (end, page.cut) = (found.last?.key, nil)
+        }
+        for entry in found {
             guard let payload = entry.stored.event.payload else { continue }
             let object = JSONObject(validated: payload)
             let isWanted = user.map { user in
@@ -300,7 +325,47 @@ struct ReadEndpoint {
             guard isWanted ?? true else { continue }
             page.add(JSONLine(read: object, entry.stored.event.header))
         }
-        page.hasMore = hasMore || found.count > request.limit
+        (page.hasMore, page.next) = (end != nil, end.map(PagePlace.entry))
+        return page
+    }
+
+    private mutating func search() throws(StoreError) -> Page? {
+        guard let words = request.words else { return nil }
+        var page = Page()
+        if request.isCount {
+            page.add(JSONLine(texts: try views.searchCount(words)))
+            return page
+        }
+        var bound: DisplayKey?
+        if case .entry(let key) = request.place { bound = key }
+        var sight = self.sight
+        let views = views
+        defer { self.sight = sight }
+        func sees(_ header: EventHeader) throws(StoreError) -> Bool { try sight.sees(header, views) }
+        let isSeen = sight.isWhole ? nil : sees
+        let found: SearchPage
+        if request.isRanked {
+            let (ranked, isWhole) = try views.ranked(words, limit: request.limit, isSeen: isSeen)
+            (found, page.hasMore) = (ranked, !isWhole)
+        } else {
+            found = try views.search(words, limit: request.limit, before: bound, isSeen: isSeen)
+            page.hasMore = found.next != nil
+        }
+        for hit in found.hits { page.add(try lines.line(hit)) }
+        page.next = found.next.map(PagePlace.entry)
+        if found.position != end.position { end = try views.log.place(at: found.position) }
+        return page
+    }
+
+    private func users() throws(StoreError) -> Page {
+        var last: UserPlace?
+        if case .names(let names) = request.place { last = UserPlace(folded: names[0], user: names[1]) }
+        var page = Page()
+        for user in try views.users(request.match, limit: request.limit, after: last) {
+            page.add(JSONLine(user))
+            page.next = .names(user.place.names)
+        }
+        page.hasMore = page.count >= request.limit
         if !page.hasMore { page.next = nil }
         return page
     }
@@ -320,8 +385,9 @@ struct ReadEndpoint {
         }
         var page = Page()
         try views.survey(name, question: request.question, after: last, at: request.moment) { count in
-            guard page.count < request.limit else {
+            guard page.count < request.limit, !page.isFull else {
                 page.hasMore = true
+                if page.count < request.limit { page.cut = .bytes }
                 return false
             }
             page.add(JSONLine(count))
@@ -341,95 +407,15 @@ struct ReadEndpoint {
             rest = rest.drop { !last[0].utf8.lexicographicallyPrecedes(name($0).utf8) }
         }
         var page = begun
-        for element in rest.prefix(request.limit) {
+        var left = request.limit
+        while left > 0, !page.isFull, let element = rest.popFirst() {
             page.add(line(element))
             page.next = .names([name(element)])
+            left -= 1
         }
-        page.hasMore = rest.count > request.limit
+        page.hasMore = !rest.isEmpty
+        if page.hasMore, left > 0 { page.cut = .bytes }
         if !page.hasMore { page.next = nil }
         return page
-    }
-}
-
-/// Answers queries, on threads of their own: none waits behind an append, and a heavy one holds up only one of them.
-///
-/// ## Concurrency model
-/// Each thread has a reader of its own, kept open. Queries wait in one queue; a connection asks one at a time, so that its clients
-/// take turns. What is still queued when the pool stops loses its client.
-final class ReadPool: Sendable {
-    typealias Query = @Sendable (Reader) -> Void
-
-    /// What a thread of the pool reads with.
-    final class Reader {
-        private let reader: EventReader
-        private var lines: EventLines?
-
-        init(_ reader: EventReader) { self.reader = reader }
-
-        /// Runs `body` on views that show all that is in the log now, with what writes their events.
-        func fresh<Value>(
-            _ body: (ViewReader, EventLines) throws(StoreError) -> Value
-        ) throws(StoreError) -> Value {
-            try reader.fresh { views throws(StoreError) in try body(views, try lines(of: views.log)) }
-        }
-
-        /// The origins of a log and their nodes are read once, and again when another one comes.
-        private func lines(of log: LogReader) throws(StoreError) -> EventLines {
-            if let lines, lines.isOf(log) { return lines }
-            let made = try EventLines(log)
-            lines = made
-            return made
-        }
-    }
-
-    private struct Line {
-        var queries: [Query] = []
-        var isStopping = false
-    }
-
-    private static let threads = 2
-    /// Most queries that wait; further ones are refused.
-    private static let most = 1_024
-
-    /// For those that follow the log.
-    let feed: CommitFeed
-    private let waiting: Monitor<Line>
-    private let threads: [WorkerThread]
-
-    init(_ feed: CommitFeed, _ make: @escaping @Sendable () -> EventReader) {
-        self.feed = feed
-        let waiting = Monitor(Line())
-        self.waiting = waiting
-        threads = (0..<Self.threads).map { number in
-            WorkerThread(name: "api-read-\(number)") {
-                let reader = Reader(make())
-                while let query = waiting.wait(for: Self.next) { query(reader) }
-            }
-        }
-    }
-
-    /// What a thread does next; nothing more when the pool stops.
-    private static func next(_ waiting: inout Line) -> Waiting<Query?> {
-        if waiting.isStopping { return .done(nil) }
-        return waiting.queries.isEmpty ? .forever : .done(waiting.queries.removeFirst())
-    }
-
-    /// False if too many wait.
-    func submit(_ query: @escaping Query) -> Bool {
-        var isTaken = false
-        waiting.update { waiting in
-            isTaken = !waiting.isStopping && waiting.queries.count < Self.most
-            if isTaken { waiting.queries.append(query) }
-            return isTaken
-        }
-        return isTaken
-    }
-
-    func stop() {
-        waiting.wakeAll { waiting in
-            waiting.isStopping = true
-            waiting.queries = []
-        }
-        for thread in threads { thread.join() }
     }
 }

@@ -7,6 +7,7 @@ internal import SyncEngine
 struct Following: Sendable {
     let feed: FeedHub
     let subscriptions: SubscriptionHub
+    let reads: ReadPool
 }
 
 /// What the API answers (D19). Each endpoint has a file of its own.
@@ -37,6 +38,7 @@ struct Service: Sendable {
     let writeProbe: WriteProbe
     let began: Beginning
     let sizes: SizeGauge
+    let pages: PageFiles
     let minute = MinuteGauge()
     /// Who follows the log and works on subscriptions, once the API is there.
     let following = Lock<Following?>(nil)
@@ -82,10 +84,13 @@ struct Service: Sendable {
         case .createInvitation: try invite(exchange)
         case .joinPeer: join(exchange)
         case .retryQuarantine: retryQuarantine(exchange)
+        case .listQuarantine: try listQuarantine(exchange)
         case .listErasures: try listErasures(exchange)
         case .createErasure: try erase(request)
         case .getOpenAPI: exchange.send(OpenAPI.document(version: Software.version))
         case .getMe: tellCaller(request)
+        case .openSession: openSession(request)
+        case .closeSession: closeSession(request)
         case .listCredentials: listCredentials(exchange)
         case .createCredential: try createCredential(request)
         case .revokeCredential: try revokeCredential(request)

@@ -151,6 +151,12 @@ struct Settings {
         return found
     }
 
+    /// Where the pages for browsers are read from, for who works on them; `nil`: the binary has them.
+    var pages: String? {
+        guard isDevelopment, let folder = getenv("SYNCD_PAGES") else { return nil }
+        return Self.absolute(String(cString: folder))
+    }
+
     /// What `--dev` says itself, whatever the environment has.
     private static let decidedByDevelopment = [
         "storage.dir", "storage.min_free", "api.socket.path", "api.socket.mode", "api.socket.group",

@@ -19,6 +19,17 @@ struct APIClient {
         return parse(answer, hasBody: method != "HEAD")
     }
 
+    /// The whole answer as it came, its head included.
+    func raw(_ method: String, _ target: String, headers: [String] = []) -> String {
+        let descriptor = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        let head =
+            "\(method) \(target) HTTP/1.1\r\nHost: syncd\r\n" + headers.map { $0 + "\r\n" }.joined()
+            + "Content-Length: 0\r\nConnection: close\r\n\r\n"
+        guard connect(descriptor, 10), write(Array(head.utf8), descriptor) else { return "" }
+        return String(decoding: readAll(descriptor) ?? [], as: UTF8.self)
+    }
+
     /// Asks the same thing over one connection, one request after another, until `isEnough`. Gives how many answers began with
     /// 200; an answer has to come in one piece.
     func keepAsking(_ method: String, _ target: String, body: (Int) -> String, until isEnough: (Int) -> Bool) -> Int {

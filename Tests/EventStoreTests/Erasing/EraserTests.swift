@@ -53,20 +53,51 @@ struct EraserTests {
         ])
         try store.flushBlocking()
         _ = try Projector.catchUp(StoreFiles(folder.path))
+        let traces = ByteScan.traces(words)
         #expect(Set(ByteScan.find(words, in: [folder.path]).map { $0.prefix { $0 != " " } }).count == words.count)
+        // The word of 800 repetitions is cut into tokens.
+        let indexed = ByteScan.find(traces, in: [folder.path]).filter { $0.hasSuffix("views.db") }
+        #expect(indexed.count >= words.count - 1, "\(indexed)")
 
         try erase(store, [Self.erasure("u-1")])
         _ = try Projector.catchUp(StoreFiles(folder.path))
-        #expect(ByteScan.find(words, in: [folder.path]).isEmpty)
+        #expect(ByteScan.find(traces, in: [folder.path]).isEmpty)
         #expect(ByteScan.find(["남는 말"], in: [folder.path]).isEmpty == false)
         let later = Self.word()
         _ = try store.appendBlocking([.message(later, user: "u-1", conversation: "c-1")])
         store.close()
-        #expect(ByteScan.find(words, in: [folder.path]).isEmpty)
+        #expect(ByteScan.find(traces, in: [folder.path]).isEmpty)
         #expect(ByteScan.find([later], in: [folder.path]).isEmpty == false)
         let report = try verify(folder)
         #expect(report.answer == .proven && report.erased == 8, report.text)
         #expect(try LogReader(StoreFiles(folder.path)).uncoveredErasures().isEmpty)
+    }
+
+    @Test("Of a message alone no token is left in the search index or its WAL, and no search finds it (D15, INV-11)")
+    func searched() throws {
+        let (folder, store) = try makeStore()
+        let words = (0..<200).map { _ in Self.word() }
+        let traces = ByteScan.traces(words)
+        _ = try store.appendBlocking(words.map { .message("\($0) 이야기", user: "u-1", conversation: "c-1") })
+        _ = try store.appendBlocking([.message("남는 이야기", user: "u-2", conversation: "c-1")])
+        let files = StoreFiles(folder.path)
+        _ = try Projector.catchUp(files)
+        let reader = try ViewReader(files)
+        func found(_ words: String) throws -> Int {
+            try reader.search(SearchQuery(SearchWords(words)), limit: 500).hits.count
+        }
+        #expect(try found("이야기") == 201 && found(traces[7]) == 0 && found(words[7]) == 1)
+        let indexed = ByteScan.find(traces, in: [folder.path]).filter { $0.contains("views.db") }
+        #expect(indexed.count >= words.count, "\(indexed.count)")
+
+        try erase(store, [Self.erasure("u-1")])
+        #expect(try found("이야기") == 1, "of the old views, too")
+        _ = try Projector.catchUp(files)
+        #expect(ByteScan.find(traces, in: [folder.path]).isEmpty)
+        #expect(try found("이야기") == 1 && found(words[7]) == 0)
+        #expect(try ViewsCheck(files).run().isIntact)
+        store.close()
+        #expect(ByteScan.find(traces, in: [folder.path]).isEmpty)
     }
 
     @Test("Copies that SQLite leaves where it moves rows between pages are overwritten (INV-11)")

@@ -31,6 +31,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case places
     /// What a model's endpoint answers, and what a bot makes of it.
     case answers
+    /// A manifest, or a segment, of a backup.
+    case backups
 
     /// Runs the target once. Throws if a promise of the code under test was broken; a trap ends the process.
     package func run(_ bytes: [UInt8]) throws {
@@ -50,6 +52,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .tokens: try fuzzTokens(bytes)
         case .places: try fuzzPlaces(bytes)
         case .answers: try fuzzAnswers(bytes)
+        case .backups: try fuzzBackups(bytes)
         }
     }
 }

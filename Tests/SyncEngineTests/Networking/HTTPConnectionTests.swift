@@ -96,6 +96,36 @@ import Testing
         }
     }
 
+    /// Work for one that is gone is given up; who has only said all gets the answer.
+    @Test func theEndOfAClientIsToldDuringAnAnswer() async throws {
+        let ends = Lock<[Bool]>([])
+        let held = Lock<[HTTPExchange]>([])
+        let server = try TestHTTPServer { exchange in
+            held.withLock { $0.append(exchange) }
+            exchange.watchEnd { isGone in ends.withLock { $0.append(isGone) } }
+        }
+        let half = try RawHTTPClient(unixSocket: server.path)
+        half.send(Self.get)
+        #expect(await eventually { held.withLock { $0.count } == 1 })
+        shutdown(half.descriptor, Int32(SHUT_WR))
+        #expect(await eventually { ends.withLock { $0 } == [false] })
+        held.withLock { $0.removeFirst() }.reply(status: 200, contentType: nil, body: Array("all".utf8))
+        #expect(half.read().hasSuffix("\r\n\r\nall"))
+        // It has ended before anyone watches.
+        let early = try RawHTTPClient(unixSocket: server.path)
+        early.send(Self.get)
+        shutdown(early.descriptor, Int32(SHUT_WR))
+        #expect(await eventually { ends.withLock { $0 } == [false, false] })
+        held.withLock { $0.removeFirst() }.reply(status: 200, contentType: nil, body: Array("all".utf8))
+        #expect(early.read().hasSuffix("\r\n\r\nall"))
+        let gone = try RawHTTPClient(unixSocket: server.path)
+        gone.send(Self.get)
+        #expect(await eventually { held.withLock { $0.count } == 1 })
+        gone.hangUp()
+        #expect(await eventually { ends.withLock { $0 } == [false, false, true] && server.openConnections == 0 })
+        held.withLock { $0 = [] }
+    }
+
     /// An answer larger than the kernel's buffers waits for its reader, the next request with it.
     @Test func slowReadersGetAll() throws {
         let size = 4 << 20

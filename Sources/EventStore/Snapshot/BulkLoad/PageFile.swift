@@ -99,6 +99,26 @@ final class PageFile: Sendable {
         try write(page[...], at: number)
     }
 
+    /// Puts a page that was appended in the place of another one. Its own place becomes the first page of the free list.
+    func move(_ number: UInt32, to place: UInt32) throws(DatabaseError) {
+        try state.withLock { state throws(DatabaseError) in
+            try flush(&state)
+            var page = [UInt8](repeating: 0, count: Self.pageSize)
+            var header = [UInt8](repeating: 0, count: 100)
+            guard pread(descriptor, &page, page.count, off_t(number - 1) * off_t(Self.pageSize)) == page.count,
+                pread(descriptor, &header, 100, 0) == 100
+            else { throw .file(.system(path)) }
+            try write(page[...], at: place)
+            // A page of that list: the next one, and how many pages it names itself.
+            let count = (36..<40).reduce(UInt32(0)) { $0 << 8 | UInt32(header[$1]) }
+            page = Array(header[32..<36]) + [UInt8](repeating: 0, count: Self.pageSize - 4)
+            try write(page[...], at: number)
+            header.putBigEndian(number, at: 32)
+            header.putBigEndian(count + 1, at: 36)
+            guard pwrite(descriptor, header, 100, 0) == 100 else { throw .file(.system(path)) }
+        }
+    }
+
     /// Writes what waits and tells the database how many pages it has. SQLite may open it now.
     func finish() throws(DatabaseError) {
         try state.withLock { state throws(DatabaseError) in

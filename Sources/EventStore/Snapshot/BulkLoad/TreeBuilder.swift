@@ -31,13 +31,15 @@ struct TableTreeBuilder {
         cell.withUnsafeBytes { levels[level].push(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
 
-    /// Closes all pages; the topmost becomes page `root`. There must be two leaves at least.
+    /// Closes all pages; the topmost becomes page `root`. There must be one leaf at least.
     mutating func finish(root: UInt32) throws(DatabaseError) {
         var level = 0
         while level < levels.count {
             let last = levels[level].pop()
             guard levels[level].cells > 0 else {
-                throw .misuse("a tree of pages has one leaf only")
+                // A table of one leaf is that page, and nothing above it.
+                guard levels.count == 1 else { throw .misuse("a level of a tree of pages has one page only") }
+                return try file.move(PageFormat.child(last), to: root)
             }
             let isTop = level == levels.count - 1
             let number = try levels[level].close(

@@ -11,7 +11,7 @@ struct ComparedRow: Comparable {
 final class ComparedRows {
     private let step: () throws(DatabaseError) -> ComparedRow?
 
-    private init(_ step: @escaping () throws(DatabaseError) -> ComparedRow?) { self.step = step }
+    init(_ step: @escaping () throws(DatabaseError) -> ComparedRow?) { self.step = step }
 
     func next() throws(DatabaseError) -> ComparedRow? { try step() }
 

@@ -2,7 +2,7 @@
 struct ComparedTable {
     /// A column, and how people read it.
     struct Field {
-        enum Kind { case plain, name, stamp, uuid, position }
+        enum Kind { case plain, name, stamp, uuid, position, word }
 
         let name: String
         let kind: Kind
@@ -33,6 +33,7 @@ struct ComparedTable {
             plain(
                 ProfilesView.name, "profile", [Field("user", .name), Field("field"), Field("stamp", .stamp)],
                 [Field("value"), Field("author", .name), Field("maximal"), Field("position")]),
+            plain(ProfilesView.name, UserNames.table, [Field("folded"), Field("user")], []),
             plain(
                 SurveysView.name, "survey_count", [Field("survey"), Field("question"), Field("value")],
                 [Field("count")]),
@@ -45,6 +46,10 @@ struct ComparedTable {
             plain(
                 MessagesView.name, "amendment", [Field("message", .uuid), Field("stamp", .stamp)],
                 [Field("author", .name), Field("conversation", .name), Field("edit"), Field("position")]),
+            ComparedTable(
+                view: SearchView.name, key: [Field("word", .word)], values: [Field("times"), Field("places")],
+                rows: { connection throws(DatabaseError) in try .words(connection) }),
+            plain(SearchView.name, SearchZones.table, [Field("zone")], [Field("newest"), Field("oldest")]),
             plain("versions", "view", [Field("name")], [Field("version"), Field("position")]),
             plain("digests", "digest", [Field("view")], [Field("rows"), Field("sum")]),
             plain("quarantine", "quarantine", [Field("position", .position), Field("view")], [Field("reason")]),
@@ -124,8 +129,21 @@ struct ComparedTable {
         case (.name, .integer(let ref)): names.text(ref)
         case (.position, .integer(let position)): "\(position) (\(names.dot(position)))"
         case (.stamp, .blob(let bytes)): Stamp(bytes)?.key.dot.description ?? cell.description
+        case (.word, .text(let bytes)): SearchTag(bytes).map { $0.description(names) } ?? cell.description
         case (.uuid, .blob(let bytes)): EventID(bytes: bytes)?.description ?? cell.description
         default: cell.description
+        }
+    }
+}
+
+extension SearchTag {
+    /// Whose texts they are, for people.
+    fileprivate func description(_ names: ViewNames) -> String {
+        switch self {
+        case .user(let ref): "user \(names.text(ref))"
+        case .conversation(let ref): "conversation \(names.text(ref))"
+        case .author(let ref): "author \(names.text(ref))"
+        case .type(let ref): "type \(names.text(ref))"
         }
     }
 }

@@ -58,7 +58,7 @@ package struct ViewsCheck: Sendable {
         guard try follow() else { return report }
         let copied = copy(found, place)
         while projector.pending > 0 { try projector.merge() }
-        let expected = try openForReading(place.path + "/views.db")
+        let expected = try ViewDatabase.connect(place.path + "/views.db")
         let names = ViewNames(try LogReader(files))
         do throws(DatabaseError) {
             let found = copied ?? found

@@ -67,7 +67,7 @@ enum EventType: String {
 
     var isMessage: Bool { self == .messagePosted || self == .botReplied }
 
-    /// Whether the payload is kept while projecting; of messages only its form is looked at.
+    /// Whether views besides the search read what it says.
     var isRead: Bool { !isMessage }
 }
 
@@ -174,7 +174,8 @@ final class ProjectionSource {
                 : try EventRow.dependencies(
                     row.bytes(Column.dependencies), at: row.uint64(Column.position), names: &log.names,
                     on: log.connection),
-            payload: isRead && !row.isNull(Column.payload) ? JSONObject(validated: row.bytes(Column.payload)) : nil,
+            payload: (isRead || isMessage) && !row.isNull(Column.payload)
+                ? JSONObject(validated: row.bytes(Column.payload)) : nil,
             obstacle: obstacle,
             malformed: isMessage ? row.withBytes(Column.payload, MessageForm.refusal) : nil,
             twinOf: row.int64IfAny(Column.twin).map(UInt64.init(bitPattern:)))

@@ -20,6 +20,9 @@ protocol View: AnyObject {
     /// views they are hidden (D13).
     static var takesAll: Bool { get }
 
+    /// Whether it reads what messages say. Other views are given them only if they take in all.
+    static var readsMessages: Bool { get }
+
     /// Whether ``watch(_:_:)`` wants to see events.
     static var isWatching: Bool { get }
 
@@ -47,6 +50,7 @@ protocol View: AnyObject {
 
 extension View {
     static var takesAll: Bool { false }
+    static var readsMessages: Bool { false }
     static var isWatching: Bool { false }
     static var foundation: (any View.Type)? { nil }
     var tree: LSMTree? { nil }

@@ -141,6 +141,8 @@ public struct Amendment: Sendable {
     /// Whether it changes the message (D24). If not it only stands beside it.
     public let counts: Bool
 
+    var bytes: Int { (text?.utf8.count ?? 0) + (reason?.utf8.count ?? 0) }
+
     /// An amendment of these parts.
     package init(
         id: EventID, author: String, time: Int64, hlc: HybridTime, conversation: String?, isEdit: Bool, text: String?,
@@ -194,7 +196,7 @@ struct Amendments {
 
 /// A message's amendments with what the log says of them.
 public struct MessageHistory: Sendable {
-    /// The last 100 in display order.
+    /// The last 100 in display order, and fewer where their texts come to 1 MiB.
     public package(set) var amendments: [Amendment] = []
     /// How many there are.
     public package(set) var count = 0

@@ -4,8 +4,8 @@
 /// Convergent and Commutative Replicated Data Types", 2011, §3.2.2).
 final class ProfilesView: View {
     static let name = "profiles"
-    static let version: Int64 = 1
-    static let tables = ["profile", OriginClocks.table]
+    static let version: Int64 = 2
+    static let tables = ["profile", UserNames.table, OriginClocks.table]
     static let schema =
         """
         CREATE TABLE profile(
@@ -13,7 +13,7 @@ final class ProfilesView: View {
           value TEXT NOT NULL, maximal INTEGER NOT NULL,
           PRIMARY KEY(user, field, stamp)
         ) WITHOUT ROWID;
-        """ + OriginClocks.schema
+        """ + UserNames.schema + OriginClocks.schema
     static let isWatching = true
 
     struct Write {
@@ -117,7 +117,17 @@ final class ProfilesView: View {
                     .text(write.value), .integer(write.isMaximal ? 1 : 0))
             }
         }
+        try rename(store)
         touched = [:]
+    }
+
+    /// Puts users where they stand by their names.
+    private func rename(_ store: ViewStore) throws(DatabaseError) {
+        for (key, writes) in touched where key.field.text == UserNames.field {
+            let old = writes.stored.last.flatMap { UserNames.folded(json: $0.value) }
+            let new = writes.now.last.flatMap { UserNames.folded(json: $0.value) }
+            try UserNames.change(try store.text(key.user), from: old, to: new, store.connection)
+        }
     }
 
     private func fields(_ key: Key, _ write: Write, _ store: ViewStore) throws(DatabaseError) -> [DigestSum.Field] {

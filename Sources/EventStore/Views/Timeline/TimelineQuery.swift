@@ -62,6 +62,8 @@ package struct TimelinePage: Sendable {
     package var entries: [TimelineEntry] = []
     /// Behind it more may come; there may be none after all. `nil`: that was all.
     package var next: DisplayKey?
+    /// Why it has fewer entries than were asked for, where more may come.
+    package var cut: PageCut?
     /// The last position that the views of it had applied; `nil` where the log does not know the owner.
     package var position: UInt64?
 }
@@ -75,6 +77,12 @@ public struct TimelineEntry: Sendable {
 
     /// An entry of these parts.
     package init(stored: StoredEvent, history: MessageHistory?) { (self.stored, self.history) = (stored, history) }
+
+    /// Of its payload, and of the texts of its edits.
+    var bytes: Int {
+        let texts = history?.amendments.reduce(0) { $0 + $1.bytes } ?? 0
+        return (stored.event.payload?.count ?? 0) + texts
+    }
 
     /// Its place in display order, which is the same on every node.
     public var key: DisplayKey { stored.event.header.displayKey }

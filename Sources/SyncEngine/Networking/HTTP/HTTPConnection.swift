@@ -52,7 +52,7 @@ final class HTTPConnection {
     /// The place is kept for some requests: others are refused.
     private let isReserved: Bool
     /// The client has shut down its side.
-    private var hasEnded = false
+    private(set) var hasEnded = false
     /// The request being answered is the last.
     private var isLast = false
     /// Requests are being handed out: those answered meanwhile are followed by the loop that does it.
@@ -202,9 +202,16 @@ final class HTTPConnection {
         watchReading(false)
         switch phase {
         case .reading, .leaving: close()
-        case .answering(let transaction): if transaction.needsClient { close() }
+        case .answering(let transaction):
+            if transaction.needsClient || isHungUp { close() } else { transaction.clientEnded() }
         case .flushing, .closed: break
         }
+    }
+
+    /// Whether the client takes nothing any longer, either. Of a Unix socket the kernel knows; over TCP it learns of it when it sends.
+    private var isHungUp: Bool {
+        var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLHUP | POLLERR) != 0
     }
 
     /// Hands out what has come whole, one request after another.

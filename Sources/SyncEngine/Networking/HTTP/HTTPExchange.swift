@@ -126,6 +126,16 @@ package final class HTTPExchange: Sendable {
             withExtendedLifetime(self) {}
         }
     }
+
+    /// For answers that take a while: tells when the client sends nothing more. Over TCP that may mean that it has left, or only that it
+    /// has said all; the answer is sent in any case. Costs nothing while the client stays.
+    /// - Parameter onEnd: runs on the loop thread before the reply, with whether the client has left for certain.
+    package func watchEnd(_ onEnd: @escaping @Sendable (_ isGone: Bool) -> Void) {
+        transaction.perform { [self] in
+            $0.watch(onEnd: onEnd)
+            withExtendedLifetime(self) {}
+        }
+    }
 }
 
 /// The body of a streamed answer.
@@ -186,6 +196,8 @@ final class HTTPTransaction {
     private let terms: HTTPTerms
     private var state = State.waiting
     private var onGone: (() -> Void)?
+    /// Told when the client sends nothing more; with true when it has left.
+    private var onEnd: ((Bool) -> Void)?
     private var onDrained: [() -> Void] = []
     /// Told of the answer.
     private var onAnswer: ((Int, [UInt8]) -> Void)?
@@ -207,8 +219,8 @@ final class HTTPTransaction {
         onAnswer?(head.status, body)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256 + body.count)
-        // 204 has no body, and so no length of one (RFC 9110 §8.6).
-        let hasBody = head.status != 204
+        // 204 and 304 have no body, and so no length of one (RFC 9110 §8.6).
+        let hasBody = head.status != 204 && head.status != 304
         head.write(to: &bytes, hasBody ? .length(body.count) : .untold, date: connection.date, isLast: terms.isLast)
         if !terms.isHead, hasBody { bytes += body }
         connection.send(bytes)
@@ -239,6 +251,18 @@ final class HTTPTransaction {
         self.onGone = onGone
         connection?.needsClient()
     }
+
+    func watch(onEnd: @escaping (Bool) -> Void) {
+        guard case .waiting = state, let connection else {
+            if connection == nil { onEnd(true) }
+            return
+        }
+        self.onEnd = onEnd
+        if connection.hasEnded { onEnd(false) }
+    }
+
+    /// The client sends nothing more, and may take the answer still.
+    func clientEnded() { onEnd?(false) }
 
     func startStream(_ head: HTTPReplyHead, _ backlog: StreamBacklog, onGone: (() -> Void)?) {
         guard case .waiting = state, let connection else {
@@ -293,9 +317,10 @@ final class HTTPTransaction {
 
     /// The client has left, or was cut off.
     func connectionClosed() {
-        let gone = onGone
+        let (gone, end) = (onGone, onEnd)
         release()
         gone?()
+        end?(true)
     }
 
     /// The kernel has taken all that was written.
@@ -317,7 +342,7 @@ final class HTTPTransaction {
         if case .streaming(let backlog) = state { backlog.close() }
         state = .finished
         connection = nil
-        onGone = nil
+        (onGone, onEnd) = (nil, nil)
         onDrained = []
         onAnswer = nil
     }

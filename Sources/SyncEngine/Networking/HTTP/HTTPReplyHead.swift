@@ -61,6 +61,8 @@ struct HTTPReplyHead {
         case 202: "Accepted"
         case 204: "No Content"
         case 207: "Multi-Status"
+        case 304: "Not Modified"
+        case 308: "Permanent Redirect"
         case 400: "Bad Request"
         case 403: "Forbidden"
         case 404: "Not Found"

@@ -2,15 +2,15 @@ internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
 
-enum BackupCommand {
+enum BackupCopyCommand {
     static let entry = Subcommand(
         Command(
-            "backup", "Copies a store, beside a running daemon, too", group: "Administration",
+            "backup copy", "Copies a store, beside a running daemon, too", group: "Administration",
             arguments: [.init("folder", "Where to: a folder that is not there yet.")],
             options: [.flag("without-key", "Leave node.key out: for who is to read and verify, and nothing more.")],
             examples: [
-                .init("syncctl backup /backup/seoul-$(date +%F)", "log, key and peers"),
-                .init("syncctl backup --without-key audit", "for an auditor"),
+                .init("syncctl backup copy /copies/seoul-$(date +%F)", "log, key and peers"),
+                .init("syncctl backup copy --without-key audit", "for an auditor"),
             ],
             discussion: """
                 The copy has the log as it is when the copying begins, whatever is appended meanwhile, and is on the \
@@ -34,7 +34,7 @@ enum BackupCommand {
         progress.finish(done: UInt64(pages), total: UInt64(pages))
         let range = report.position == 0 ? "an empty log" : "positions 1..\(report.position)"
         let without = report.hasKey ? "" : ", without node.key"
-        try session.line(Sanitizer.line("copied \(range) to \(folder)\(without)"), "backup") { line in
+        try session.line(Sanitizer.line("copied \(range) to \(folder)\(without)"), "copy") { line in
             line.add("folder", folder)
             line.add("position", report.position)
             line.add("bytes", report.bytes)

@@ -1,0 +1,163 @@
+package import EventStore
+
+/// What a check of a repository has found.
+package struct RepositoryReport: Sendable {
+    /// Backups that are proven, the oldest first.
+    package internal(set) var proven: [BackupManifest] = []
+    /// What is wrong, a line each: file and reason.
+    package internal(set) var findings: [BackupError] = []
+    /// Backups that are not whole.
+    package internal(set) var broken: [String] = []
+    /// Proven backups without the node's own signature: their rows are proven, their small files are not.
+    package internal(set) var unsigned: [String] = []
+    /// Files that no backup names.
+    package internal(set) var leftovers: [String] = []
+    /// Rows that were read.
+    package internal(set) var events: UInt64 = 0
+    /// Bytes that were read.
+    package internal(set) var bytes: UInt64 = 0
+}
+
+/// Proves backups from the files of their repository alone: every byte is what was written, every row hashes to the roots of its origin, and the
+/// heads over them are signed. Segments that backups share are read once. Not Sendable.
+package final class RepositoryCheck {
+    private let repository: Repository
+    private let progress: (UInt64, UInt64) -> Bool
+    private let sha = SHA256()
+    private var report = RepositoryReport()
+    private var total: UInt64 = 0
+
+    package init(_ repository: Repository, progress: @escaping (UInt64, UInt64) -> Bool) {
+        self.repository = repository
+        self.progress = progress
+    }
+
+    /// Backups that agree in their first segments, and what these come to; `nil` behind a damaged one.
+    private struct Branch {
+        let manifests: [BackupManifest]
+        let depth: Int
+        let chain: RowChain?
+    }
+
+    /// Looks at all backups, or at one.
+    package func run(only id: String? = nil) throws(BackupError) -> RepositoryReport {
+        var manifests: [BackupManifest] = []
+        if let id {
+            manifests = [try repository.backup(id)]
+        } else {
+            let found = try repository.manifests()
+            (manifests, report.findings) = (found.good, found.bad)
+            report.leftovers = try repository.leftovers(besides: manifests)
+        }
+        total = Set(manifests.flatMap(\.segments)).saturatedSum { $0.last - $0.after }
+        var open = [Branch(manifests: manifests, depth: 0, chain: RowChain())]
+        while let branch = open.popLast() {
+            close(branch)
+            // Chains are as a rule one; the order within one is that of the segments.
+            for (segment, group) in Self.next(branch) {
+                open.append(
+                    Branch(manifests: group, depth: branch.depth + 1, chain: try follow(segment, branch.chain)))
+            }
+        }
+        report.proven.sort { ($0.time, $0.id) < ($1.time, $1.id) }
+        return report
+    }
+
+    /// The segments that follow, each with the backups that have it.
+    private static func next(_ branch: Branch) -> [(BackupManifest.Segment, [BackupManifest])] {
+        var order: [BackupManifest.Segment] = []
+        var groups: [BackupManifest.Segment: [BackupManifest]] = [:]
+        for manifest in branch.manifests where manifest.segments.count > branch.depth {
+            let segment = manifest.segments[branch.depth]
+            if groups[segment] == nil { order.append(segment) }
+            groups[segment, default: []].append(manifest)
+        }
+        return order.map { ($0, groups[$0] ?? []) }
+    }
+
+    /// Judges the backups that end here.
+    private func close(_ branch: Branch) {
+        for manifest in branch.manifests where manifest.segments.count == branch.depth {
+            guard let chain = branch.chain else {
+                report.broken.append(manifest.id)
+                continue
+            }
+            do throws(SnapshotError) {
+                try chain.check(manifest.origins, using: sha)
+                report.proven.append(manifest)
+                if !manifest.isSigned { report.unsigned.append(manifest.id) }
+            } catch {
+                report.broken.append(manifest.id)
+                report.findings.append(
+                    .damaged(file: Repository.name(ofManifest: manifest.id), reason: error.description))
+            }
+        }
+    }
+
+    private func follow(_ segment: BackupManifest.Segment, _ before: RowChain?) throws(BackupError) -> RowChain? {
+        do throws(BackupError) {
+            let reader = try repository.segment(segment.file)
+            var check = SegmentCheck(segment, before)
+            while let piece = try reader.next() {
+                try check.take(piece, sha)
+                report.events += UInt64(piece.rows.count)
+                guard progress(report.events, total) else { throw .interrupted }
+            }
+            report.bytes += segment.bytes
+            return try check.finish(reader)
+        } catch {
+            switch error {
+            case .interrupted: throw error
+            case .key(_, false): throw error
+            default: report.findings.append(error)
+            }
+            return nil
+        }
+    }
+}
+
+/// Holds the rows of a segment against what a manifest says of it.
+struct SegmentCheck {
+    private let segment: BackupManifest.Segment
+    private let file: String
+    private var chain: RowChain?
+    private let leaves = RunningSHA256()
+    private let holes = HoleTally()
+
+    /// - Parameter chain: What is before it; `nil` where that is not known, and the segment is only read.
+    init(_ segment: BackupManifest.Segment, _ chain: RowChain?) {
+        self.segment = segment
+        file = Repository.name(ofSegment: segment.file)
+        self.chain = chain
+    }
+
+    mutating func take(_ piece: BackupPiece, _ sha: SHA256) throws(BackupError) {
+        do throws(SnapshotError) {
+            let checked = try CheckedRows(piece.rows, using: sha)
+            try chain?.take(checked, using: sha)
+            for row in checked.list { leaves.add(row.leaf.bytes[...]) }
+            holes.add(checked)
+        } catch {
+            throw .damaged(file: file, reason: error.description)
+        }
+    }
+
+    /// The chain behind the segment.
+    func finish(_ reader: SegmentReader) throws(BackupError) -> RowChain? {
+        try Self.compare(segment, reader)
+        guard leaves.finish() == segment.leaves, holes.finish() == segment.holes,
+            chain?.position ?? segment.last == segment.last
+        else { throw .damaged(file: file, reason: "its rows are not those that the backup names") }
+        return chain
+    }
+
+    /// The bytes that were read are those that the manifest names.
+    static func compare(_ segment: BackupManifest.Segment, _ reader: SegmentReader) throws(BackupError) {
+        let (bytes, digest) = reader.finish()
+        guard bytes == segment.bytes, digest == segment.digest else {
+            throw .damaged(
+                file: Repository.name(ofSegment: segment.file),
+                reason: "it is not as it was written: its SHA-256 is another")
+        }
+    }
+}

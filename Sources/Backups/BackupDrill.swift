@@ -1,0 +1,84 @@
+package import EventStore
+internal import Glibc
+
+/// What a drill has shown.
+package struct DrillReport: Sendable {
+    package let manifest: BackupManifest
+    /// Milliseconds.
+    package let restoring: Int64
+    package let verifying: Int64
+    /// Events that were verified.
+    package let events: UInt64
+    /// Bytes of the restored log.
+    package let bytes: UInt64
+    /// What keeps the backup from being good, a line each.
+    package let findings: [String]
+    /// Rows without payload whose erasure came after the backup.
+    package let erasedLater: UInt64
+
+    package var isGood: Bool { findings.isEmpty }
+}
+
+/// Restores a backup into a scratch folder, proves the store that comes out, compares it with the manifest, and takes it away. Not Sendable.
+package final class BackupDrill {
+    private let repository: Repository
+    private let scratch: String
+    private let restoring: (UInt64, UInt64) -> Bool
+    private let verifying: (UInt64, UInt64) -> Void
+
+    /// - Parameter scratch: A folder in which there is room for the log.
+    package init(
+        _ repository: Repository, in scratch: String, restoring: @escaping (UInt64, UInt64) -> Bool,
+        verifying: @escaping (UInt64, UInt64) -> Void
+    ) {
+        (self.repository, self.scratch) = (repository, scratch)
+        (self.restoring, self.verifying) = (restoring, verifying)
+    }
+
+    package func run(_ manifest: BackupManifest) throws(BackupError) -> DrillReport {
+        var template = Array("\(scratch)/sillok-drill-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw .store(.system(scratch)) }
+        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let files = StoreFiles(folder + "/store")
+        defer {
+            StoreFolder.remove(files.folder)
+            rmdir(folder)
+        }
+        let start = MonotonicClock.now
+        // The key stays in the repository: a copy on a scratch disk is one more to be lost.
+        _ = try BackupRestore(into: files.folder, withKey: false, progress: restoring).run(manifest, of: repository)
+        let restored = MonotonicClock.now
+        let report = try mapped { () throws(StoreError) in try Verifier(files).run(progress: verifying) }
+        let end = MonotonicClock.now
+        var findings = report.findings.filter { $0.check != .erasures }.map { "\($0)" }
+        let isErasedLater = manifest.segments.contains { $0.erasures > manifest.position }
+        let uncovered = report.count(of: .erasures)
+        if uncovered > 0, !isErasedLater {
+            findings += report.findings.filter { $0.check == .erasures }.map { "\($0)" }
+        }
+        if report.unsigned > 0 { findings.append("\(report.unsigned) events are not covered by signed heads") }
+        findings += try compare(manifest, files)
+        var entry = stat()
+        stat(files.log, &entry)
+        return DrillReport(
+            manifest: manifest, restoring: Int64((restored - start) / 1_000_000),
+            verifying: Int64((end - restored) / 1_000_000), events: report.events,
+            bytes: UInt64(clamping: entry.st_size),
+            findings: findings, erasedLater: isErasedLater ? uncovered : 0)
+    }
+
+    /// What of the restored store is not as the manifest says.
+    private func compare(_ manifest: BackupManifest, _ files: StoreFiles) throws(BackupError) -> [String] {
+        try mapped { () throws(StoreError) in
+            let source = try BackupSource(files)
+            var findings: [String] = []
+            if try source.top() != manifest.position {
+                findings.append("the log ends at position \(try source.top()) and not at \(manifest.position)")
+            }
+            if try !source.continues(manifest.node, manifest.position, manifest.origins.map(\.progress)) {
+                findings.append("the log has other events than the backup names")
+            }
+            return findings
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package import EventStore
+
+/// Why a backup could not be made, read or restored. A store, or a repository, is as it was before.
+package enum BackupError: Error, Hashable, Sendable {
+    /// The store, or a file of the repository, could not be read or written.
+    case store(StoreError)
+    /// There is no repository at this path.
+    case noRepository(path: String)
+    /// The folder has other things in it.
+    case notEmpty(path: String)
+    /// There is no such backup.
+    case noBackup(String)
+    /// A file of a backup is not as it was written, or is not there.
+    case damaged(file: String, reason: String)
+    /// A file that cannot be opened: another key, or a changed file. With `nil` a key is needed, and none was given.
+    case key(file: String, isGiven: Bool)
+    /// The key file has no key in it.
+    case keyFile(path: String)
+    /// Another process writes the repository.
+    case busy(path: String)
+    /// An erasure is under way in the store.
+    case erasing
+    /// No signed head covers anything of the log yet.
+    case unsigned
+    /// The log has rows that are not what was signed.
+    case log(SnapshotError)
+    /// A command that was to take or give the backup has failed.
+    case command(String, status: Int32)
+    /// It was stopped by the user.
+    case interrupted
+
+    /// A stable name for machines.
+    package var code: String {
+        switch self {
+        case .store(let error): error.code
+        case .noRepository: "E_NO_REPOSITORY"
+        case .notEmpty: "E_REPOSITORY"
+        case .noBackup: "E_NO_BACKUP"
+        case .damaged: "E_BACKUP_DAMAGED"
+        case .key: "E_BACKUP_KEY"
+        case .keyFile: "E_BACKUP_KEY_FILE"
+        case .busy: "E_BACKUP_BUSY"
+        case .erasing: "E_BACKUP_ERASING"
+        case .unsigned: "E_BACKUP_UNSIGNED"
+        case .log: "E_BACKUP_LOG"
+        case .command: "E_BACKUP_COMMAND"
+        case .interrupted: "E_INTERRUPTED"
+        }
+    }
+}
+
+extension BackupError: CustomStringConvertible {
+    /// One sentence for people.
+    package var description: String {
+        switch self {
+        case .store(let error): error.description
+        case .noRepository(let path): "no backup repository at \(path)"
+        case .notEmpty(let path): "\(path) is no backup repository, and not empty"
+        case .noBackup(let what): what
+        case .damaged(let file, let reason): "\(file): \(reason)"
+        case .key(let file, true): "\(file) does not open: it was made with another key, or changed"
+        case .key(let file, false): "\(file) is encrypted, and no key is given"
+        case .keyFile(let path): "\(path) has no key: 64 hexadecimal digits are one"
+        case .busy(let path): "another process writes \(path)"
+        case .erasing: "an erasure is under way in the store: a backup would keep what goes"
+        case .unsigned: "no signed head covers anything of the log yet"
+        case .log(let error): "the log is not what was signed: \(error)"
+        case .command(let command, let status): "'\(command)' has failed (status \(status))"
+        case .interrupted: "stopped"
+        }
+    }
+}
+
+extension BackupError {
+    /// What building a log has met.
+    init(_ error: SnapshotError) {
+        if case .store(let error) = error { self = .store(error) } else { self = .log(error) }
+    }
+}
+
+/// Runs something of the store; its errors become those of a backup.
+func mapped<Result>(_ body: () throws(StoreError) -> Result) throws(BackupError) -> Result {
+    do { return try body() } catch { throw .store(error) }
+}

@@ -1,0 +1,44 @@
+package import EventStore
+
+/// What was, or would be, taken away.
+package struct PruneReport: Sendable {
+    package let kept: [BackupManifest]
+    package let removed: [BackupManifest]
+    /// Files that no backup names any more.
+    package let files: [String]
+    package let bytes: UInt64
+}
+
+/// Which backups stay. What they need stays, whichever backup has written it.
+package struct Retention: Sendable {
+    /// The newest so many.
+    package var count: Int?
+    /// Those made since this moment, Unix milliseconds.
+    package var since: Int64?
+
+    package init(count: Int?, since: Int64?) { (self.count, self.since) = (count, since) }
+
+    /// Those that stay of `manifests`, the oldest first. The newest one always does.
+    func keeps(_ manifests: [BackupManifest]) -> [BackupManifest] {
+        guard count != nil || since != nil else { return manifests }
+        return manifests.enumerated().filter { index, manifest in
+            let age = manifests.count - index
+            return age == 1 || count.map { age <= $0 } ?? false || since.map { manifest.time >= $0 } ?? false
+        }.map(\.element)
+    }
+}
+
+extension Repository {
+    /// Takes backups away that do not stay, then the files that none of the others needs.
+    package func prune(_ retention: Retention) throws(BackupError) -> PruneReport {
+        let found = try manifests()
+        // What a manifest that cannot be read needs no one knows.
+        if let bad = found.bad.first { throw bad }
+        let kept = retention.keeps(found.good)
+        let ids = Set(kept.map(\.id))
+        let removed = found.good.filter { !ids.contains($0.id) }
+        for manifest in removed { try remove(manifest.id) }
+        let files = try leftovers(besides: kept)
+        return PruneReport(kept: kept, removed: removed, files: files, bytes: try remove(leftovers: files))
+    }
+}

@@ -1,0 +1,183 @@
+package import EventStore
+internal import Glibc
+
+/// What was restored.
+package struct RestoreReport: Sendable {
+    package let manifest: BackupManifest
+    /// The last position of the restored log.
+    package let position: UInt64
+    package let hasKey: Bool
+}
+
+/// Builds a store from a backup, in a folder that gets its name when all of it is on the disk. Not Sendable.
+package final class BackupRestore {
+    private let folder: String
+    private let end: RestoreEnd
+    private let withKey: Bool
+    private let progress: (UInt64, UInt64) -> Bool
+    private var log: RestoredLog?
+
+    /// What stands behind the folder's name while it is made.
+    static let suffix = ".restoring"
+    private static let threads = 2
+
+    /// - Parameters:
+    ///   - folder: Where the store is to lie; not there yet.
+    ///   - withKey: Whether the node's key is put there, if the backup has it.
+    package init(
+        into folder: String, end: RestoreEnd = .all, withKey: Bool, progress: @escaping (UInt64, UInt64) -> Bool
+    ) throws(BackupError) {
+        self.folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+        (self.end, self.withKey, self.progress) = (end, withKey, progress)
+        guard access(self.folder, F_OK) != 0 else {
+            throw .store(.badFile("\(folder) is there already", wayOut: "name a folder that is not there yet"))
+        }
+    }
+
+    /// Restores a backup of a repository.
+    package func run(_ manifest: BackupManifest, of repository: Repository) throws(BackupError) -> RestoreReport {
+        try build { () throws(BackupError) in
+            let log = try begin()
+            for segment in manifest.segments {
+                // Behind the position that is wanted there is nothing to be put back, but what proves it is.
+                try add(try repository.segment(segment.file), segment, to: log, total: manifest.position)
+            }
+            return manifest
+        }
+    }
+
+    /// Restores what streams bring, one behind the other.
+    package func run(_ stream: StreamReader) throws(BackupError) -> RestoreReport {
+        try build { () throws(BackupError) in
+            var seen: [BackupManifest.Segment] = []
+            while let file = try stream.next() {
+                switch file {
+                case .segment(let reader):
+                    // Whose it is says the manifest, which comes last: names and keys are put in at the end.
+                    let log = if let begun = self.log { begun } else { try begin() }
+                    seen.append(try take(reader, into: log))
+                case .manifest(let manifest):
+                    guard Self.isCovered(manifest.segments, by: seen) else {
+                        throw .damaged(
+                            file: Repository.name(ofManifest: manifest.id),
+                            reason: "the streams before it do not have all of its segments")
+                    }
+                    if stream.isAtEnd { return manifest }
+                }
+            }
+            throw .damaged(file: "the stream", reason: "it is cut")
+        }
+    }
+
+    /// Whether what came is, to the byte, what the backup is made of.
+    private static func isCovered(_ wanted: [BackupManifest.Segment], by seen: [BackupManifest.Segment]) -> Bool {
+        wanted.count == seen.count
+            && zip(wanted, seen).allSatisfy {
+                $0.file == $1.file && $0.digest == $1.digest && $0.after == $1.after && $0.last == $1.last
+            }
+    }
+
+    private var part: StoreFiles { StoreFiles(folder + Self.suffix) }
+
+    private func begin() throws(BackupError) -> RestoredLog {
+        do throws(SnapshotError) {
+            let log = try RestoredLog(part, threads: Self.threads)
+            self.log = log
+            return log
+        } catch { throw BackupError(error) }
+    }
+
+    private func build(_ body: () throws(BackupError) -> BackupManifest) throws(BackupError) -> RestoreReport {
+        try makePart()
+        do throws(BackupError) {
+            let manifest = try body()
+            guard let log else { throw .damaged(file: "the backup", reason: "it has no segments") }
+            let position: UInt64
+            do { position = try log.finish(manifest, at: end) } catch { throw BackupError(error) }
+            let hasKey = withKey && manifest.files.contains { $0.name == "node.key" }
+            let files = part
+            try mapped { () throws(StoreError) in
+                try StoreParts.restore(
+                    manifest, into: files, withKey: withKey, isWhole: position == manifest.position)
+                try SmallFile.syncFolder(of: files.log)
+                guard rename(files.folder, folder) == 0 else { throw .system(folder) }
+                try SmallFile.syncFolder(of: folder)
+                // Last: until then what is left of an interrupted restore is known for that.
+                unlink(folder + Self.mark)
+            }
+            return RestoreReport(manifest: manifest, position: position, hasKey: hasKey)
+        } catch {
+            log?.cancel()
+            StoreFolder.remove(part.folder)
+            throw error
+        }
+    }
+
+    // MARK: Rows
+
+    private func add(
+        _ reader: SegmentReader, _ segment: BackupManifest.Segment, to log: RestoredLog, total: UInt64
+    ) throws(BackupError) {
+        var last = segment.after
+        while let piece = try reader.next() {
+            last = piece.rows.last
+            try add(piece, to: log, total)
+        }
+        try SegmentCheck.compare(segment, reader)
+        guard last == segment.last else {
+            throw .damaged(file: reader.file, reason: "its rows are not those that the backup names")
+        }
+    }
+
+    private func add(_ piece: BackupPiece, to log: RestoredLog, _ total: UInt64) throws(BackupError) {
+        do { try log.add(piece) } catch { throw BackupError(error) }
+        guard progress(log.position, total) else { throw .interrupted }
+    }
+
+    /// Takes a segment of which nothing is known yet.
+    private func take(_ reader: SegmentReader, into log: RestoredLog) throws(BackupError) -> BackupManifest.Segment {
+        var range: (after: UInt64, last: UInt64)?
+        while let piece = try reader.next() {
+            range = (range?.after ?? piece.rows.after, piece.rows.last)
+            try add(piece, to: log, 0)
+        }
+        let (bytes, digest) = reader.finish()
+        let file = String(reader.file.dropFirst(Repository.name(ofSegment: "").utf8.count))
+        return BackupManifest.Segment(
+            file: file, after: range?.after ?? 0, last: range?.last ?? 0, bytes: bytes, digest: digest, leaves: .zero,
+            erasures: 0, holes: Holes(count: 0, digest: .zero))
+    }
+
+    // MARK: The folder
+
+    private static let mark = "/restoring"
+
+    /// Makes the folder; what a restore that ended early has left goes.
+    private func makePart() throws(BackupError) {
+        let path = part.folder
+        if access(path, F_OK) == 0 {
+            guard access(path + Self.mark, F_OK) == 0 else {
+                throw .store(.badFile("\(path) is there already", wayOut: "take it away"))
+            }
+            StoreFolder.remove(path)
+        }
+        try mapped { () throws(StoreError) in
+            guard mkdir(path, 0o700) == 0 else { throw .system(path) }
+            try SmallFile.replace(path + Self.mark, with: [], mode: 0o600)
+        }
+    }
+}
+
+/// A store's folder that is worth nothing.
+enum StoreFolder {
+    /// Takes it away with all that a store has. What is of others stays, and the folder with it.
+    static func remove(_ path: String) {
+        let files = StoreFiles(path)
+        for folder in [files.evidence, path + "/snapshot", path] {
+            for name in (try? SmallFile.names(in: folder)) ?? [] where name != "." && name != ".." {
+                unlink("\(folder)/\(name)")
+            }
+            rmdir(folder)
+        }
+    }
+}

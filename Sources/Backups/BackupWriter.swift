@@ -1,0 +1,236 @@
+package import EventStore
+
+/// What a backup was made of.
+package struct BackupReport: Sendable {
+    package let manifest: BackupManifest
+    /// Behind which position rows were written; what lies before was there.
+    package let after: UInt64
+    /// Written now.
+    package let bytes: UInt64
+    /// Events behind its end that no signed head covers yet.
+    package let uncovered: UInt64
+    /// The backup it goes on from; `nil`: it is a full one.
+    package let base: String?
+    /// Whether there were backups, and the log goes on from none.
+    package let isOtherHistory: Bool
+    /// Segments that were written again without what has been erased.
+    package let rewritten: Int
+    /// Backups of another history of the node: what was erased stays in them.
+    package let unreached: [String]
+}
+
+/// How a backup is made.
+package struct BackupPlan: Sendable {
+    package var withKey: Bool
+    /// Not behind an earlier one.
+    package var isFull: Bool
+
+    package init(withKey: Bool, isFull: Bool) { (self.withKey, self.isFull) = (withKey, isFull) }
+
+    /// Bytes after which a segment ends: what an erasure makes to be written again.
+    static let segment: UInt64 = 64 << 20
+    /// How many small segments in a row become one.
+    static let fan = 16
+
+    /// How many of the last segments are written again together with `rows` new ones, so that a backup has some hundred segments at most
+    /// however many backups there were: of those of a size, and the larger ones that this makes.
+    static func merged(_ segments: [BackupManifest.Segment], with rows: UInt64) -> Int {
+        var (count, rows) = (0, rows)
+        while true {
+            let last = segments.dropLast(count).suffix(fan - 1)
+            let size = tier(rows)
+            guard last.count == fan - 1,
+                last.allSatisfy({ tier($0.last - $0.after) <= size && $0.bytes < segment / 4 })
+            else { return count }
+            count += last.count
+            rows += last.saturatedSum { $0.last - $0.after }
+        }
+    }
+
+    private static func tier(_ rows: UInt64) -> Int { (UInt64.bitWidth - rows.leadingZeroBitCount) / 4 }
+
+    /// How long is waited for a head that covers what is there, and for an erasure under way, milliseconds.
+    static let patience = (head: 2_000, erasure: 30_000, each: 50)
+}
+
+/// Makes backups of a store that may be open and written meanwhile. Not Sendable.
+package final class BackupWriter {
+    let source: BackupSource
+    let files: StoreFiles
+    /// Signs the manifests; `nil` where this user may not read it.
+    let signer: SigningKey?
+    private let sha = SHA256()
+    /// Runs with the last position written, and the one at the end; false: stop.
+    private let progress: (UInt64, UInt64) -> Bool
+
+    package init(_ files: StoreFiles, progress: @escaping (UInt64, UInt64) -> Bool) throws(BackupError) {
+        var found: BackupSource?
+        var pem: [UInt8]?
+        try mapped { () throws(StoreError) in
+            found = try BackupSource(files)
+            do throws(StoreError) { pem = try SmallFile.read(files.key) } catch {
+                guard case .forbidden = error else { throw error }
+            }
+        }
+        guard let source = found else { throw .store(.notFound(path: files.folder)) }
+        self.source = source
+        self.files = files
+        self.progress = progress
+        signer = pem.flatMap { SigningKey(pem: $0) }
+    }
+
+    /// Makes a backup in a repository that was opened for making.
+    package func run(_ plan: BackupPlan, in repository: Repository) throws(BackupError) -> BackupReport {
+        let applied = try awaitErasures()
+        let erasing = RepositoryErasure(repository, self)
+        var refreshed = try erasing.run(applied)
+        let hasOthers = try !repository.ids().isEmpty
+        let parts = try self.parts(plan)
+        let (position, origins, top) = try awaitHead()
+        let base = plan.isFull ? nil : try newest(in: repository, upTo: position)
+        var segments = base?.segments ?? []
+        let added = position - (base?.position ?? 0)
+        if added > 0 { segments.removeLast(BackupPlan.merged(segments, with: added)) }
+        var bytes: UInt64 = 0
+        try writeSegments(after: segments.last?.last ?? 0, through: position, applied, key: repository.key) {
+            file throws(BackupError) in
+            try FileSink(repository.path(ofSegment: file))
+        } written: { sink, segment throws(BackupError) in
+            try sink.finish()
+            bytes += segment.bytes
+            segments.append(segment)
+        }
+        var manifest = try self.manifest(parts, position, origins, segments)
+        manifest.id = try Self.free(manifest.id, repository)
+        try repository.write(manifest, signedWith: signer)
+        // Erasures that were applied while rows were read: they may be in both forms.
+        let now = try mapped { () throws(StoreError) in try source.erasures().applied }
+        if now > applied {
+            let again = try erasing.run(now)
+            manifest = try repository.manifest(manifest.id)
+            refreshed = (refreshed.rewritten + again.rewritten, again.unreached)
+        }
+        return BackupReport(
+            manifest: try signed(manifest), after: base?.position ?? 0, bytes: bytes,
+            uncovered: top - min(top, position), base: base?.id,
+            isOtherHistory: base == nil && !plan.isFull && hasOthers,
+            rewritten: refreshed.rewritten, unreached: refreshed.unreached)
+    }
+
+    /// The newest backup that the log goes on from. One that is damaged is passed over: 'verify' names it.
+    private func newest(in repository: Repository, upTo position: UInt64) throws(BackupError) -> BackupManifest? {
+        for id in try repository.ids().reversed() {
+            guard let manifest = try repository.manifestIfSound(id), manifest.position <= position else { continue }
+            if try continues(manifest) { return manifest }
+        }
+        return nil
+    }
+
+    func continues(_ manifest: BackupManifest) throws(BackupError) -> Bool {
+        try mapped { () throws(StoreError) in
+            try source.continues(manifest.node, manifest.position, manifest.origins.map(\.progress))
+        }
+    }
+
+    /// A name that no backup has.
+    private static func free(_ id: String, _ repository: Repository) throws(BackupError) -> String {
+        let taken = Set(try repository.ids())
+        guard taken.contains(id) else { return id }
+        return (2...).lazy.map { "\(id)-\($0)" }.first { !taken.contains($0) } ?? id
+    }
+
+    /// Waits until no erasure is under way. Up to which position they were applied.
+    func awaitErasures() throws(BackupError) -> UInt64 {
+        let isWritten = StoreLock.owner(files) != nil
+        var left = isWritten ? BackupPlan.patience.erasure : 0
+        while true {
+            let (applied, last) = try mapped { () throws(StoreError) in try source.erasures() }
+            if applied >= last { return applied }
+            guard left > 0, progress(0, 0) else { throw .erasing }
+            sleepMilliseconds(BackupPlan.patience.each)
+            left -= BackupPlan.patience.each
+        }
+    }
+
+    /// How far signed heads cover the log. Where it is written a head of what is there now is waited for.
+    func awaitHead() throws(BackupError) -> (position: UInt64, origins: [BackupOrigin], top: UInt64) {
+        let isWritten = StoreLock.owner(files) != nil
+        let top = try mapped { () throws(StoreError) in try source.top() }
+        var left = isWritten ? BackupPlan.patience.head : 0
+        while true {
+            let extent = try mapped { () throws(StoreError) in try source.extent() }
+            if extent.position >= top || left <= 0 {
+                guard extent.position > 0 else { throw .unsigned }
+                return (extent.position, extent.origins, top)
+            }
+            sleepMilliseconds(BackupPlan.patience.each)
+            left -= BackupPlan.patience.each
+        }
+    }
+
+    /// Writes rows as segments. What they say is checked: a log that is damaged is not backed up as if it were whole.
+    func writeSegments<Sink: ByteSink>(
+        after: UInt64, through: UInt64, _ applied: UInt64, key: StreamKey?, limit: UInt64 = BackupPlan.segment,
+        begin: (String) throws(BackupError) -> Sink,
+        written: (Sink, BackupManifest.Segment) throws(BackupError) -> Void
+    ) throws(BackupError) {
+        var chain = try mapped { () throws(StoreError) in try source.chain(through: after) }
+        var done = after
+        while done < through {
+            let file = Self.name(after: done)
+            let sink = try begin(file)
+            let writer = try SegmentWriter(sink, file: Repository.name(ofSegment: file), after: done, key: key)
+            while done < through, writer.bytes < limit {
+                guard progress(done, through) else { throw .interrupted }
+                let piece = try mapped { () throws(StoreError) in try source.piece(after: done, through: through) }
+                let checked: CheckedRows
+                do throws(SnapshotError) {
+                    checked = try CheckedRows(piece.rows, using: sha)
+                    try chain.take(checked, using: sha)
+                } catch { throw .log(error) }
+                try writer.add(piece, checked)
+                done = piece.rows.last
+            }
+            var segment = try writer.finish(erasures: applied)
+            segment.file = file
+            try written(sink, segment)
+        }
+        guard progress(done, through) else { throw .interrupted }
+    }
+
+    /// Segments are never changed, so none gets the name of another.
+    private static func name(after: UInt64) -> String {
+        let tail = hexText((0..<6).map { _ in UInt8.random(in: .min ... .max) })
+        let digits = String(after + 1)
+        return String(repeating: "0", count: max(0, 14 - digits.utf8.count)) + digits + "-" + tail + ".rows"
+    }
+
+    /// What the store has beside its log. Before it is known how far that goes: peers sign what they have of it, and no more.
+    func parts(_ plan: BackupPlan) throws(BackupError) -> (files: [BackupManifest.Part], told: [BackupManifest.Part])
+    {
+        try mapped { () throws(StoreError) in
+            (try StoreParts.files(files, withKey: plan.withKey), try StoreParts.cosignatures(files))
+        }
+    }
+
+    /// The same as who reads it has it.
+    func signed(_ manifest: BackupManifest) throws(BackupError) -> BackupManifest {
+        do throws(InvalidManifest) { return try BackupManifest(manifest.bytes(signedWith: signer)) } catch {
+            throw .damaged(file: Repository.name(ofManifest: manifest.id), reason: error.reason)
+        }
+    }
+
+    /// What the backup says of itself.
+    func manifest(
+        _ parts: (files: [BackupManifest.Part], told: [BackupManifest.Part]), _ position: UInt64,
+        _ origins: [BackupOrigin], _ segments: [BackupManifest.Segment]
+    ) throws(BackupError) -> BackupManifest {
+        let identity = source.identity
+        guard let key = origins.first(where: { $0.key.nodeID == identity.node })?.key else { throw .unsigned }
+        let now = WallClock.now
+        let stamp = Timestamp.text(now).filter { !"-:".contains($0) }.prefix { $0 != "." && $0 != "Z" } + "Z"
+        return BackupManifest(
+            id: "\(stamp)-\(position)", key: key, identity: identity, time: now, position: position, origins: origins,
+            segments: segments, files: parts.files, cosignatures: parts.told)
+    }
+}

@@ -1,0 +1,210 @@
+package import EventStore
+internal import Glibc
+
+/// A folder of backups (FORMATS.md §11): `backups` has a manifest for each, `segments` the rows that they name. Files are never changed; they get
+/// their names when they are whole. What no manifest names is a leftover.
+package final class Repository {
+    package let path: String
+    let key: StreamKey?
+    private let lock: Int32
+
+    /// For whom it is opened.
+    package enum Use: Sendable {
+        case reading
+        /// One at a time.
+        case writing
+        /// As writing; the folder is made if it is not there.
+        case making
+    }
+
+    /// Opens a repository. Its files are read with `key`, and written with it.
+    package init(_ path: String, key: StreamKey?, _ use: Use) throws(BackupError) {
+        let folder = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        self.path = folder
+        self.key = key
+        if use == .making { try Self.make(folder) }
+        guard access(folder + Self.markName, F_OK) == 0 else { throw .noRepository(path: folder) }
+        // From a medium that cannot be written to it is read without: no one writes there.
+        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
+        lock = open(folder + "/lock", flags, 0o600)
+        guard lock >= 0 else {
+            if use == .reading, errno == EROFS || errno == EACCES { return }
+            throw .store(.system(folder + "/lock"))
+        }
+        guard flock(lock, (use == .reading ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 else {
+            close(lock)
+            throw .busy(path: folder)
+        }
+    }
+
+    deinit { if lock >= 0 { close(lock) } }
+
+    private static let markName = "/repository.json"
+    private static let mark = Array("{\"type\":\"sillok-backups\",\"v\":1}\n".utf8)
+
+    private static func make(_ folder: String) throws(BackupError) {
+        try mapped { () throws(StoreError) in
+            guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .system(folder) }
+        }
+        guard access(folder + markName, F_OK) != 0 else { return }
+        let strange = try mapped { () throws(StoreError) in
+            try SmallFile.names(in: folder).filter { ![".", "..", "lost+found", "backups", "segments"].contains($0) }
+        }
+        guard strange.allSatisfy({ $0.hasPrefix("repository.json") }) else { throw .notEmpty(path: folder) }
+        try mapped { () throws(StoreError) in
+            for name in ["backups", "segments"] {
+                guard mkdir("\(folder)/\(name)", 0o700) == 0 || errno == EEXIST else { throw .system(folder) }
+            }
+            try SmallFile.syncFolder(of: folder)
+            try SmallFile.replace(folder + markName, with: mark, mode: 0o600)
+        }
+    }
+
+    // MARK: Manifests
+
+    private static let manifestSuffix = ".manifest"
+
+    static func name(ofManifest id: String) -> String { "backups/\(id)\(manifestSuffix)" }
+    static func name(ofSegment file: String) -> String { "segments/\(file)" }
+
+    func path(ofManifest id: String) -> String { "\(path)/\(Self.name(ofManifest: id))" }
+    func path(ofSegment file: String) -> String { "\(path)/\(Self.name(ofSegment: file))" }
+
+    private func names(in folder: String) throws(BackupError) -> [String] {
+        try mapped { () throws(StoreError) in
+            try SmallFile.names(in: "\(path)/\(folder)").filter { $0 != "." && $0 != ".." }
+        }
+    }
+
+    /// The names of all backups, the oldest first.
+    package func ids() throws(BackupError) -> [String] {
+        try names(in: "backups").filter { $0.hasSuffix(Self.manifestSuffix) }
+            .map { String($0.dropLast(Self.manifestSuffix.utf8.count)) }
+    }
+
+    /// What a backup is.
+    package func manifest(_ id: String) throws(BackupError) -> BackupManifest {
+        let name = Self.name(ofManifest: id)
+        var found: [UInt8]?
+        try mapped { () throws(StoreError) in found = try SmallFile.read(path(ofManifest: id)) }
+        guard let bytes = found else { throw .noBackup("no backup \(id) in \(path)") }
+        return try ManifestFile.manifest(in: bytes, named: name, id: id, key: key)
+    }
+
+    /// The same; `nil` for one that is damaged.
+    func manifestIfSound(_ id: String) throws(BackupError) -> BackupManifest? {
+        do throws(BackupError) { return try manifest(id) } catch {
+            guard case .damaged = error else { throw error }
+            return nil
+        }
+    }
+
+    /// All backups that can be read, the oldest first, and what is wrong with the others.
+    package func manifests() throws(BackupError) -> (good: [BackupManifest], bad: [BackupError]) {
+        var (good, bad): ([BackupManifest], [BackupError]) = ([], [])
+        for id in try ids() {
+            do throws(BackupError) { good.append(try manifest(id)) } catch {
+                // A key that is missing or wrong is not the file's fault.
+                guard case .damaged = error else { throw error }
+                bad.append(error)
+            }
+        }
+        return (good.sorted { ($0.time, $0.id) < ($1.time, $1.id) }, bad)
+    }
+
+    /// The backup that is named, or the newest.
+    package func backup(_ id: String?) throws(BackupError) -> BackupManifest {
+        if let id {
+            guard BackupManifest.isPlain(id) else { throw .noBackup("no backup \(id) in \(path)") }
+            return try manifest(id)
+        }
+        let found = try manifests()
+        if let newest = found.good.last { return newest }
+        if let bad = found.bad.first { throw bad }
+        throw .noBackup("no backup in \(path)")
+    }
+
+    func write(_ manifest: BackupManifest, signedWith signer: SigningKey?) throws(BackupError) {
+        let bytes = try ManifestFile.bytes(of: manifest, signedWith: signer, key: key)
+        let sink = try FileSink(path(ofManifest: manifest.id))
+        try sink.write(bytes)
+        try sink.finish()
+    }
+
+    /// Takes a backup away; what it alone names is a leftover then.
+    func remove(_ id: String) throws(BackupError) {
+        guard unlink(path(ofManifest: id)) == 0 else { throw .store(.system(path(ofManifest: id))) }
+        try mapped { () throws(StoreError) in try SmallFile.syncFolder(of: path(ofManifest: id)) }
+    }
+
+    // MARK: Leftovers
+
+    /// Files that no backup names, in the folder's own names: what an interrupted run has left.
+    package func leftovers(besides manifests: [BackupManifest]) throws(BackupError) -> [String] {
+        let used = Set(manifests.flatMap(\.segments).map(\.file))
+        let segments = try names(in: "segments").filter { !used.contains($0) }.map(Self.name(ofSegment:))
+        let others = try names(in: "backups").filter { !$0.hasSuffix(Self.manifestSuffix) }.map { "backups/\($0)" }
+        return segments + others
+    }
+
+    /// Takes leftovers away. Returns how many bytes they had.
+    func remove(leftovers: [String]) throws(BackupError) -> UInt64 {
+        var bytes: UInt64 = 0
+        for name in leftovers {
+            var entry = stat()
+            if lstat("\(path)/\(name)", &entry) == 0 { bytes += UInt64(clamping: entry.st_size) }
+            guard unlink("\(path)/\(name)") == 0 || errno == ENOENT else { throw .store(.system("\(path)/\(name)")) }
+        }
+        return bytes
+    }
+
+    /// Reads a segment.
+    func segment(_ file: String) throws(BackupError) -> SegmentReader {
+        let name = Self.name(ofSegment: file)
+        return try SegmentReader(FileSource(path(ofSegment: file), name: name), file: name, key: key)
+    }
+}
+
+/// Manifests as files: plain lines, or sealed in chunks.
+enum ManifestFile {
+    private static let chunk = 1 << 20
+
+    /// - Parameter name: Under which it is sealed; `nil`: under its own.
+    static func bytes(
+        of manifest: BackupManifest, signedWith signer: SigningKey?, key: StreamKey?, name: String? = nil
+    ) throws(BackupError) -> [UInt8] {
+        let plain = manifest.bytes(signedWith: signer)
+        guard let key else { return plain }
+        let out = MemoryBytes()
+        let writer = try ChunkWriter(out, name: name ?? Repository.name(ofManifest: manifest.id), key: key)
+        for start in stride(from: 0, to: plain.count, by: chunk) {
+            try writer.add(Array(plain[start..<min(start + chunk, plain.count)]))
+        }
+        _ = try writer.finish()
+        return out.bytes
+    }
+
+    /// - Parameter id: Which backup it must be of; `nil`: any.
+    static func manifest(
+        in bytes: [UInt8], named name: String, id: String?, key: StreamKey?
+    ) throws(BackupError) -> BackupManifest {
+        var plain = bytes
+        if bytes.starts(with: ChunkForm.sealed) {
+            let reader = try ChunkReader(MemoryBytes(bytes), name: name, key: key)
+            plain = []
+            while let chunk = try reader.next() { plain += chunk }
+        } else if key != nil {
+            // Else who can write the folder could put a backup of his own there.
+            throw .damaged(file: name, reason: "it is not encrypted, and a key is given")
+        }
+        do throws(InvalidManifest) {
+            let manifest = try BackupManifest(plain)
+            guard id == nil || manifest.id == id else {
+                throw InvalidManifest(reason: "it is the backup \(manifest.id)")
+            }
+            return manifest
+        } catch {
+            throw .damaged(file: name, reason: "no manifest of a backup: \(error.reason)")
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import EventStore
+internal import Glibc
+
+/// What a store has beside its log that a backup keeps: small files, and what peers have signed.
+enum StoreParts {
+    private static let key = "node.key"
+    private static let named = ["peers.json", "invitations.json"]
+    private static let evidence = "evidence/"
+    /// Bytes of the largest file that is kept.
+    private static let largest = 1 << 20
+
+    static func files(_ files: StoreFiles, withKey: Bool) throws(StoreError) -> [BackupManifest.Part] {
+        var names = withKey ? [key] : []
+        names += named
+        names += try SmallFile.names(in: files.evidence).filter(isEvidence).map { evidence + $0 }
+        var parts: [BackupManifest.Part] = []
+        for name in names {
+            guard let bytes = try SmallFile.read("\(files.folder)/\(name)"), bytes.count <= largest else { continue }
+            parts.append(BackupManifest.Part(name: name, value: bytes))
+        }
+        return parts
+    }
+
+    /// Proofs of forks. What was found of a cut log speaks of that file alone, and copies of damaged ones may hold what was erased.
+    private static func isEvidence(_ name: String) -> Bool {
+        BackupManifest.isPlain(name) && name.hasPrefix("fork-") && name.hasSuffix(".json")
+    }
+
+    static func cosignatures(_ files: StoreFiles) throws(StoreError) -> [BackupManifest.Part] {
+        guard let values = try NamedValues(reading: files.cosignatures) else { return [] }
+        return try (values.all("mine/") + values.all("node/")).map {
+            BackupManifest.Part(name: $0.name, value: $0.bytes)
+        }
+    }
+
+    /// Puts them into the store in `files`. Names come from a file: only those are taken that a backup has.
+    ///
+    /// - Parameter isWhole: Whether the log is all of the backup: what peers have signed of later events, an earlier log contradicts.
+    static func restore(
+        _ manifest: BackupManifest, into files: StoreFiles, withKey: Bool, isWhole: Bool
+    ) throws(StoreError) {
+        for part in manifest.files {
+            if part.name.hasPrefix(evidence) {
+                guard isEvidence(String(part.name.dropFirst(evidence.utf8.count))) else { continue }
+                guard mkdir(files.evidence, 0o700) == 0 || errno == EEXIST else { throw .system(files.evidence) }
+            } else {
+                guard named.contains(part.name) || withKey && part.name == key else { continue }
+            }
+            try SmallFile.replace("\(files.folder)/\(part.name)", with: part.value, mode: 0o600)
+        }
+        guard isWhole, !manifest.cosignatures.isEmpty else { return }
+        let values = try NamedValues(path: files.cosignatures)
+        try values.put(manifest.cosignatures.map { ($0.name, $0.value) })
+        try values.sync()
+    }
+}

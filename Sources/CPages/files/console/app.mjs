@@ -1,0 +1,318 @@
+// The console: who looks, which pages the node offers them, and which of them the address names.
+import { h, fill, announce } from '../shared/dom.mjs';
+import { network, object, lines, request, ApiError, path } from '../shared/api.mjs';
+import { strings } from '../shared/strings.mjs';
+import { excerpt } from '../shared/text.mjs';
+import { keys } from './keys.mjs';
+import { overview, nodes, quarantine, erasures } from './node.mjs';
+import { conversations, user, users } from './lists.mjs';
+import { conversation } from './conversation.mjs';
+import { search } from './search.mjs';
+import { surveys, survey } from './surveys.mjs';
+import { verify } from './proof.mjs';
+import { why } from './why.mjs';
+import { subscriptions, subscription } from './work.mjs';
+import { access } from './access.mjs';
+
+/** In the order of the navigation. `needs`: what of the API a page cannot do without. */
+const pages = [overview, conversations, users, search, surveys, verify, nodes, subscriptions, quarantine, erasures, access, conversation, user, survey, why, subscription];
+
+const kept = (name) => { try { return localStorage.getItem(`sillok.${name}`); } catch { return null; } };
+const keep = (name, value) => { try { localStorage.setItem(`sillok.${name}`, value); } catch { /* it is forgotten, then */ } };
+
+const state = { language: kept('language') ?? (navigator.language.startsWith('ko') ? 'ko' : 'en'), me: null, operations: new Map(), node: null, shown: null };
+const root = document.getElementById('app');
+
+// MARK: Words and numbers
+
+function t(key, ...values) {
+  const entry = strings[key];
+  if (!entry) throw new Error(`no such string: ${key}`);
+  const text = entry[state.language === 'ko' ? 0 : 1];
+  return typeof text === 'function' ? text(...values) : text;
+}
+
+const formats = {
+  clock: { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
+  short: { month: 'numeric', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  long: { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
+  day: { year: 'numeric', month: 'long', day: 'numeric', weekday: 'long' },
+};
+
+const made = new Map();
+function when(time, form = 'long') {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return String(time);
+  const name = state.language + form;
+  if (!made.has(name)) made.set(name, new Intl.DateTimeFormat(state.language === 'ko' ? 'ko-KR' : 'en-GB', formats[form]));
+  return made.get(name).format(date);
+}
+
+const number = (value) => Number(value).toLocaleString(state.language === 'ko' ? 'ko-KR' : 'en-GB');
+
+function bytes(count) {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
+  let at = 0, value = count;
+  while (value >= 1000 && at < units.length - 1) { value /= 1000; at += 1; }
+  return `${at ? value.toFixed(value < 10 ? 1 : 0) : value} ${units[at]}`;
+}
+
+/** How long: in the largest unit that says enough. */
+function span(ms) {
+  for (const [unit, size] of [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000], ['second', 1_000]]) {
+    if (ms >= size) return t(`span.${unit}`, Math.floor(ms / size));
+  }
+  return t('span.second', 0);
+}
+
+// MARK: Addresses
+
+/** `#/c/c-88?at=…` of parts and parameters. */
+function link(parts, parameters) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters ?? {})) if (value !== null && value !== undefined && value !== '') query.set(name, value);
+  const text = query.toString();
+  return '#/' + parts.map(encodeURIComponent).join('/') + (text ? '?' + text : '');
+}
+
+function place() {
+  const [words, query] = location.hash.replace(/^#\/?/, '').split('?', 2);
+  let parts = [];
+  try { parts = words.split('/').filter(Boolean).map(decodeURIComponent); } catch { /* as if none were given */ }
+  return { parts, query: new URLSearchParams(query ?? '') };
+}
+
+function offered(page) {
+  return page.needs.every((name) => state.operations.get(name)?.some((role) => state.me.kinds.has(role)));
+}
+
+// MARK: What a page is given
+
+function context(page, args, query, main, signal) {
+  const ctx = {
+    t, when, number, bytes, span, link, args, query, main, signal, me: state.me, node: state.node, language: state.language,
+    time: (time, form) => h('time', { datetime: time, title: `${when(time)} · ${new Date(time).toISOString?.() ?? time}` }, when(time, form)),
+    can: (name) => state.operations.get(name)?.some((role) => state.me.kinds.has(role)) ?? false,
+    has: (name) => state.operations.has(name),
+    parameters: (name) => state.operations.get(name)?.parameters ?? [],
+    go: (to) => { location.hash = to; },
+    /** Puts parameters into the address without a step in the history. */
+    note(parameters) {
+      const all = Object.fromEntries(query);
+      Object.assign(all, parameters);
+      for (const [name, value] of Object.entries(all)) value === null || value === '' ? query.delete(name) : query.set(name, value);
+      history.replaceState(null, '', link(place().parts, Object.fromEntries(query)));
+    },
+    title(...words) {
+      document.title = [...words.filter(Boolean).map((word) => excerpt(word, 60)), state.node?.name, 'Sillok'].filter(Boolean).join(' · ');
+    },
+    lines: (parts, parameters) => lines(parts, parameters, { signal }),
+    object: (parts, parameters) => object(parts, parameters, { signal }),
+    text: async (url) => { const answer = await request(url, { signal }); return { text: await answer.text(), next: answer.headers.get('Link') }; },
+    post: (parts, body) => request(path(parts), { method: 'POST', body, signal }),
+    kept, keep,
+    /** Runs now and again, as long as the page stands and is looked at. */
+    async every(ms, body) {
+      for (;;) {
+        if (!document.hidden) await body();
+        await new Promise((done) => setTimeout(done, ms));
+        if (signal.aborted) return;
+      }
+    },
+    /** How to have the same in a terminal. */
+    commands(...list) {
+      const box = main.querySelector('.commands');
+      if (!box) return;
+      fill(box, h('summary', null, t('commands')), list.map((words) => h('p', null,
+        h('code', null, words), ' ', h('button', { type: 'button', class: 'inline', onclick: () => copy(words) }, t('copy')))));
+    },
+    curl: (parts, parameters) => `curl -s -H "Authorization: Bearer $(cat TOKEN)" '${location.origin}${path(parts, parameters).replaceAll("'", '%27')}'`,
+    copy,
+    head(title, ...more) {
+      return h('header', { class: 'head' }, h('h1', { tabindex: -1 }, title), more);
+    },
+    empty: (text, command) => h('div', { class: 'empty' }, h('p', null, text), command ? h('p', null, h('code', null, command)) : null),
+    focusRow: () => {},
+  };
+  return ctx;
+}
+
+/** A word for a shell. */
+export const quoted = (word) => /^[\w.\-/:@가-힣]+$/u.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    announce(t('copied'));
+  } catch { announce(t('notCopied')); }
+}
+
+// MARK: Showing
+
+let leaving = new AbortController();
+
+async function show() {
+  leaving.abort();
+  leaving = new AbortController();
+  const { signal } = leaving, { parts, query } = place();
+  if (!state.me) return login();
+  const page = pages.find((one) => one.path.length === parts.length && one.path.every((word, at) => word === '*' || word === parts[at]));
+  if (parts.length === 0) {
+    const first = pages.find((one) => one.nav && offered(one));
+    if (first) return history.replaceState(null, '', link(first.path)), show();
+  }
+  const main = frame(page);
+  const args = page ? parts.filter((_, at) => page.path[at] === '*') : [];
+  const body = h('div', { class: 'page' }), tools = h('details', { class: 'commands' });
+  fill(main, body, tools);
+  const ctx = context(page, args, query, main, signal);
+  ctx.body = body;
+  state.shown = ctx;
+  if (!page || !offered(page)) {
+    fill(body, ctx.head(t('noPage')), h('p', null, page ? t('noRole', [...state.me.kinds].join(', ')) : t('noSuchPage')));
+    ctx.title(t('noPage'));
+    return;
+  }
+  const slow = setTimeout(() => { if (!body.firstChild) fill(body, h('div', { class: 'skeleton', role: 'status' }, h('span', { class: 'unseen' }, t('loading')))); }, 150);
+  try {
+    await page.show(ctx);
+    if (!signal.aborted && !ctx.keepsFocus) body.querySelector('h1')?.focus({ preventScroll: true });
+  } catch (error) { failed(ctx, error); } finally { clearTimeout(slow); }
+}
+
+function failed(ctx, error) {
+  if (error.name === 'AbortError' || ctx.signal.aborted) return;
+  if (error.status === 401) { state.me = null; return login(error.code === 'E_TOKEN_EXPIRED' ? t('sessionOver') : undefined); }
+  if (error.code === 'E_REASON') return askReason();
+  if (!(error instanceof ApiError)) console.error(error);
+  const sentence = error.status === 403 ? t('forbidden') : error.status === 404 ? t('notFound') : error.status === 0 ? t('unreachable')
+    : error.code === 'E_SCOPE' ? t('tooMuch') : t('failed');
+  fill(ctx.body, ctx.head(sentence), h('div', { class: 'error', role: 'alert' },
+    h('p', null, error.message, error.hint ? ` (${error.hint})` : null), h('p', null, h('code', null, error.code ?? error.name)),
+    h('button', { type: 'button', onclick: show }, t('retry'))));
+}
+
+function frame(page) {
+  const current = pages.find((one) => one.nav && (one === page || page?.below === one.path[0]));
+  const look = kept('look');
+  fill(root,
+    h('a', { class: 'skip', href: '#main', onclick: (event) => { event.preventDefault(); document.getElementById('main').focus(); } }, t('skip')),
+    h('header', { class: 'top' },
+      h('a', { class: 'brand', href: '#/' }, h('img', { src: 'seal.svg', alt: '', width: 26, height: 26 }), 'Sillok'),
+      h('nav', { 'aria-label': t('pages') }, pages.filter((one) => one.nav && offered(one)).map((one) =>
+        h('a', { href: link(one.path), 'aria-current': one === current ? 'page' : null }, t(one.nav)))),
+      h('div', { class: 'self' },
+        state.node ? h('span', { class: /prod/i.test(state.node.cluster) ? 'where production' : 'where' }, h('strong', null, excerpt(state.node.name, 30)), ' · ', excerpt(state.node.cluster, 30)) : null,
+        state.me.isRecorded ? h('button', { type: 'button', class: 'plain', title: t('reasonIs'), onclick: askReason }, t('reason'), ': ', excerpt(network.reason || '–', 20)) : null,
+        h('button', { type: 'button', class: 'plain', onclick: () => { speak(); show(); }, lang: state.language === 'ko' ? 'en' : 'ko' }, state.language === 'ko' ? 'English' : '한국어'),
+        h('button', { type: 'button', class: 'plain', onclick: () => { keep('look', { light: 'dark', dark: 'auto' }[look] ?? 'light'); dress(); show(); } }, t(`look.${look ?? 'auto'}`)),
+        h('button', { type: 'button', class: 'plain', onclick: logout }, t('logout')))),
+    h('div', { id: 'offline', role: 'status', class: 'bar', hidden: network.since === null }, network.since ? t('offline', when(network.since, 'clock')) : null),
+    h('main', { id: 'main', tabindex: -1 }),
+    h('footer', { class: 'foot' }, h('button', { type: 'button', class: 'plain', onclick: () => keys.help(t) }, t('keys')), ' · ',
+      Intl.DateTimeFormat().resolvedOptions().timeZone, ' · ', excerpt(state.me.principal, 40), ' (', [...state.me.kinds].join(', '), ')'));
+  return root.querySelector('main');
+}
+
+/** The other language. */
+function speak() {
+  keep('language', state.language = state.language === 'ko' ? 'en' : 'ko');
+  document.documentElement.lang = state.language;
+}
+
+/** Light, dark, or as the system has it. */
+function dress() {
+  const look = kept('look');
+  if (look === 'light' || look === 'dark') document.documentElement.dataset.look = look;
+  else delete document.documentElement.dataset.look;
+}
+
+network.changed = () => {
+  const bar = document.getElementById('offline');
+  if (!bar) return;
+  bar.hidden = network.since === null;
+  fill(bar, network.since ? t('offline', when(network.since, 'clock')) : null);
+  if (network.since === null) show();
+};
+
+// MARK: Coming and going
+
+function login(remark) {
+  leaving.abort();
+  document.title = `${t('login')} · Sillok`;
+  const token = h('input', { id: 'token', type: 'password', name: 'token', required: true, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': 'token-help' });
+  const problem = h('p', { role: 'alert', class: 'problem' }, remark);
+  const form = h('form', { class: 'card', onsubmit: async (event) => {
+    event.preventDefault();
+    fill(problem);
+    try {
+      await request('/v1/sessions', { method: 'POST', token: token.value.trim() });
+      token.value = '';
+      await begin();
+    } catch (error) { fill(problem, error.status === 401 ? t('wrongToken') : error.message); }
+  } },
+  h('h1', null, h('img', { src: 'seal.svg', alt: '', width: 32, height: 32 }), ' Sillok'),
+  h('label', { for: 'token' }, t('token')), token, h('p', { id: 'token-help', class: 'help' }, t('tokenHelp')),
+  h('p', null, h('code', null, 'syncctl tokens create auditor/kim --role auditor')),
+  problem, h('button', { type: 'submit', class: 'main' }, t('login')), h('p', null, h('button', { type: 'button', class: 'inline', lang: state.language === 'ko' ? 'en' : 'ko', onclick: () => { speak(); login(remark); } }, state.language === 'ko' ? 'English' : '한국어')));
+  fill(root, h('main', { id: 'main', class: 'alone' }, form));
+  token.focus();
+}
+
+async function logout() {
+  try { await request('/v1/sessions', { method: 'DELETE' }); } catch { /* it is over in any case */ }
+  Object.assign(state, { me: null, node: null });
+  network.reason = '';
+  sessionStorage.removeItem('sillok.reason');
+  login();
+}
+
+function askReason() {
+  leaving.abort();
+  const reason = h('input', { id: 'reason', type: 'text', required: true, maxlength: 300, value: network.reason, 'aria-describedby': 'reason-help' });
+  fill(root, h('main', { id: 'main', class: 'alone' }, h('form', { class: 'card', onsubmit: (event) => {
+    event.preventDefault();
+    network.reason = reason.value.trim();
+    sessionStorage.setItem('sillok.reason', network.reason);
+    if (network.reason) show();
+  } }, h('h1', null, t('reasonTitle')), h('label', { for: 'reason' }, t('reason')), reason,
+  h('p', { id: 'reason-help', class: 'help' }, t('reasonHelp')), h('button', { type: 'submit', class: 'main' }, t('goOn')))));
+  reason.focus();
+}
+
+/** Asks once who looks, and what the node offers. */
+async function begin() {
+  try {
+    const me = await object(['me']);
+    const kinds = new Set(me.roles.map((role) => role.split(':')[0]));
+    state.me = { ...me, kinds, isRecorded: kinds.has('auditor') && !kinds.has('app') && !kinds.has('reader') };
+    network.reason = state.me.isRecorded ? sessionStorage.getItem('sillok.reason') ?? '' : '';
+    const document = await object(['openapi.json']);
+    for (const methods of Object.values(document.paths)) {
+      for (const route of Object.values(methods)) {
+        state.operations.set(route.operationId, Object.assign([...route['x-roles']], { parameters: (route.parameters ?? []).map((one) => one.name) }));
+      }
+    }
+    await nodeName();
+  } catch (error) {
+    if (error.status === 401) return login();
+    state.me = null;
+    login(error.message);
+    return;
+  }
+  if (state.me.isRecorded && !network.reason) return askReason();
+  await show();
+}
+
+async function nodeName() {
+  const may = (name) => state.operations.get(name)?.some((role) => state.me.kinds.has(role));
+  if (may('getStatus')) state.node = await object(['status']);
+  else if (may('getReceipt')) state.node = JSON.parse((await (await request('/v1/receipt')).text()).split('\n', 1)[0]);
+  else state.node = { name: state.me.node.slice(0, 8), cluster: '' };
+}
+
+document.documentElement.lang = state.language;
+dress();
+addEventListener('hashchange', show);
+keys.listen(() => state.shown, (page) => { const found = pages.find((one) => one.path[0] === page && one.nav); if (found && offered(found)) location.hash = link(found.path); }, t);
+begin();

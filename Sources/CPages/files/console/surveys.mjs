@@ -1,0 +1,58 @@
+// Surveys: how often each answer was given.
+import { h, fill } from '../shared/dom.mjs';
+import { shares } from '../shared/chart.mjs';
+import { excerpt } from '../shared/text.mjs';
+import { shown } from './rowview.mjs';
+import { paged } from './lists.mjs';
+import { quoted } from './app.mjs';
+
+export const surveys = {
+  path: ['surveys'], nav: 'nav.surveys', needs: ['listSurveys'],
+  async show(ctx) {
+    const { t } = ctx;
+    ctx.title(t('nav.surveys'));
+    ctx.commands('syncctl survey', ctx.curl(['surveys'], {}));
+    const { box, ready } = paged(ctx, t('nav.surveys'), [t('survey'), { text: t('answers'), isNumber: true }], (cursor) => ctx.lines(['surveys'], { limit: 100, cursor }), (line) => [
+      h('th', { scope: 'row' }, h('a', { href: ctx.link(['surveys', line.survey]) }, shown(excerpt(line.survey, 80)))), h('td', { class: 'number' }, ctx.number(line.answers)),
+    ], ctx.empty(t('noSurveys')));
+    fill(ctx.body, ctx.head(t('nav.surveys')), box);
+    await ready;
+  },
+};
+
+export const survey = {
+  path: ['surveys', '*'], below: 'surveys', needs: ['getSurvey'],
+  async show(ctx) {
+    const [name] = ctx.args, { t, query } = ctx, asOf = query.get('as_of');
+    ctx.title(name);
+    ctx.commands(`syncctl survey ${quoted(name)}`, ctx.curl(['surveys', name], { as_of: asOf }));
+    const counts = [];
+    let cursor;
+    do {
+      const page = await ctx.lines(['surveys', name], { limit: 500, cursor, as_of: asOf });
+      counts.push(...page.lines);
+      cursor = page.end.next;
+    } while (cursor && counts.length < 5_000);
+    const date = h('input', { type: 'datetime-local', id: 'as-of', step: 1, value: asOf ? local(asOf) : null, onchange: () => ctx.go(ctx.link(['surveys', name], { as_of: date.value ? new Date(date.value).toISOString() : null })) });
+    const questions = Map.groupBy ? Map.groupBy(counts, (one) => one.question) : group(counts);
+    const percent = (part) => `${Math.round(part * 100)} %`;
+    fill(ctx.body, ctx.head(shown(excerpt(name, 120))), h('p', { class: 'go' }, h('label', { for: 'as-of' }, t('asOf')), ' ', date),
+      cursor ? h('p', { class: 'note' }, t('notAll', counts.length)) : null,
+      [...questions].map(([question, answers]) => shares(shown(excerpt(question, 120)), [t('answer'), t('count'), t('share')], sorted(answers).map((one) => ({ label: shown(excerpt(one.value, 80)), count: one.count })), percent)),
+      counts.length ? null : ctx.empty(t('noAnswers')));
+  },
+};
+
+/** Numbers ascend; others begin with the most frequent. */
+function sorted(answers) {
+  const isNumeric = answers.every((one) => one.value.trim() !== '' && Number.isFinite(Number(one.value)));
+  return answers.toSorted((a, b) => isNumeric ? Number(a.value) - Number(b.value) : b.count - a.count);
+}
+
+function group(counts) {
+  const found = new Map();
+  for (const one of counts) found.set(one.question, [...found.get(one.question) ?? [], one]);
+  return found;
+}
+
+const local = (time) => { const date = new Date(time); return new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19); };

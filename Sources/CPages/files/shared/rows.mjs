@@ -1,0 +1,67 @@
+// What a line of `GET /v1/conversations/C/rows` says, in the words of the page: pure. The server has folded edits and retractions.
+
+const nodes = /^\/nodes\/([0-9a-f]{64})\/([0-9a-f-]{36})$/;
+
+/** A row of a conversation or a history. */
+export function row(line) {
+  const event = line.event, source = nodes.exec(event.source ?? '');
+  const author = event.author ?? event.user;
+  const first = typeof event.data?.text === 'string' ? event.data.text : null;
+  const isMessage = event.type === 'message.posted' || event.type === 'bot.replied';
+  const edits = line.edits ?? [], own = edits.filter((edit) => edit.applied && edit.author === author);
+  // The last hundred changes are listed: of more, the edit that stands may be among those that are not.
+  const more = Math.max(0, (line.amendments ?? 0) - edits.length - (line.retractions?.length ?? 0) - (line.retracted ? 1 : 0));
+  return {
+    // Two events may have one id; no two have a place of one origin.
+    id: event.id, key: `${source?.[2]}/${event.sequence}`, event, type: event.type, author, user: event.user,
+    conversation: event.subject?.startsWith('conversation/') ? event.subject.slice(13) : null,
+    time: event.time, recorded: recorded(event.hlc), position: Number(event.position), sequence: Number(event.sequence),
+    node: source?.[1] ?? null, origin: source?.[2] ?? null, cause: event.cause ?? null,
+    isMessage, isBot: event.type.startsWith('bot.'), isErased: event.erased === true,
+    isOpaque: event.type === '' || event.data_base64 !== undefined,
+    amends: amends(event), first,
+    // An edit replaces a text only where its author is the message's, whatever the server says.
+    text: line.text !== undefined && (own.length || more) ? line.text : first,
+    edits: own, corrections: edits.filter((edit) => !own.includes(edit)),
+    retracted: line.retracted ?? null, retractions: line.retractions ?? [],
+    moreAmendments: more,
+    attachments: Array.isArray(event.data?.attachments) ? event.data.attachments : [],
+  };
+}
+
+/** The message that an edit or a retraction is of. */
+function amends(event) {
+  if (event.type !== 'message.edited' && event.type !== 'message.retracted') return null;
+  return typeof event.data?.message === 'string' ? event.data.message : event.cause ?? null;
+}
+
+/** When the origin recorded it, Unix milliseconds. */
+export function recorded(hlc) {
+  const found = /^([0-9a-f]{12})-[0-9a-f]{4}$/.exec(hlc ?? '');
+  return found ? parseInt(found[1], 16) : null;
+}
+
+/** What the rows of now were at another moment: `same`, `changed` or `later`, and the row as it stood. */
+export function compare(now, then) {
+  const old = new Map(then.map((one) => [one.id, one]));
+  return now.map((one) => {
+    const was = old.get(one.id);
+    if (!was) return { row: one, state: 'later' };
+    return { row: was, state: state(was) === state(one) ? 'same' : 'changed', now: one };
+  });
+}
+
+function state(one) {
+  return JSON.stringify([one.text, one.isErased, one.retracted?.id, one.edits.map((edit) => edit.id), one.corrections.map((edit) => edit.id),
+    one.retractions.map((retraction) => retraction.id)]);
+}
+
+/** Moments at which something of these rows came about, ascending: `{ at, change }`; by `position` or by `time`. */
+export function moments(rows, clock) {
+  const found = new Map();
+  for (const one of rows) {
+    const at = clock === 'known' ? one.position : Date.parse(one.time);
+    if (Number.isFinite(at)) found.set(at, { at, change: Boolean(found.get(at)?.change || one.amends), row: one });
+  }
+  return [...found.values()].sort((a, b) => a.at - b.at);
+}

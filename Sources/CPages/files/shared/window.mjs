@@ -1,0 +1,144 @@
+// A list of which a window is in the document: at most so many real rows, more of them when the reader comes near an end. The row that is in
+// view stays where it is.
+import { h, fill } from './dom.mjs';
+
+const most = 600, page = 100, near = 800;
+
+export class RowWindow {
+  /**
+   * `load(end, from, limit)` gives `{ rows, next }`: those before (`end` is 'older') or after a place; `from` is a time, a cursor or null for
+   * the end of all. `draw(row)` makes an element, `time(row)` says by what the server sorts and finds a row. `changed(rows)` is told of new ones.
+   */
+  constructor({ load, draw, time, changed, words }) {
+    Object.assign(this, { load, draw, time, changed, words, rows: [], nodes: new Map(), older: null, newer: null, isBusy: false });
+    this.top = h('button', { type: 'button', class: 'more', onclick: () => this.more('older') });
+    this.bottom = h('button', { type: 'button', class: 'more', onclick: () => this.more('newer') });
+    this.feed = h('div', { role: 'feed', class: 'rows' });
+    this.element = h('div', { class: 'window' }, this.top, this.feed, this.bottom);
+    this.scrolled = () => {
+      const box = this.feed.getBoundingClientRect();
+      if (box.top > -near && this.older && this.isScrolled) this.more('older');
+      else if (box.bottom < innerHeight + near && this.newer && this.isScrolled) this.more('newer');
+    };
+  }
+
+  start(signal) {
+    addEventListener('scroll', () => { this.isScrolled = true; this.scrolled(); }, { passive: true, signal });
+  }
+
+  /** Shows the end of all, or what stands around a time. */
+  async show(time) {
+    this.generation = (this.generation ?? 0) + 1;
+    const mine = this.generation;
+    this.feed.setAttribute('aria-busy', 'true');
+    const before = await this.load('older', time === null ? null : { time }, time === null ? page : page / 2);
+    const after = time === null ? { rows: [], next: null } : await this.load('newer', { time }, page / 2);
+    if (mine !== this.generation) return;
+    this.rows = [...before.rows.reverse(), ...after.rows];
+    this.older = before.next && { cursor: before.next, time };
+    this.newer = after.next && { cursor: after.next, time };
+    await this.changed?.(this.rows);
+    if (mine !== this.generation) return;
+    this.redraw();
+    this.feed.setAttribute('aria-busy', 'false');
+  }
+
+  /** Draws all rows anew. */
+  redraw() {
+    this.nodes.clear();
+    fill(this.feed, this.rows.map((row, at) => this.node(row, this.rows[at - 1])));
+    this.ends();
+  }
+
+  /** The element of a row that is in the window. */
+  find(id) { return this.nodes.get(this.rows.find((row) => row.id === id)?.key); }
+
+  /** Draws one row anew. */
+  update(id) {
+    const at = this.rows.findIndex((row) => row.id === id), old = this.nodes.get(this.rows[at]?.key);
+    if (!old) return;
+    const had = old.contains(document.activeElement);
+    const fresh = this.node(this.rows[at], this.rows[at - 1]);
+    old.replaceWith(fresh);
+    if (had) fresh.focus({ preventScroll: true });
+  }
+
+  node(row, before) {
+    const node = this.draw(row, before);
+    this.nodes.set(row.key, node);
+    return node;
+  }
+
+  ends() {
+    for (const [button, place, words] of [[this.top, this.older, this.words.older], [this.bottom, this.newer, this.words.newer]]) {
+      button.textContent = place ? words : button === this.top ? this.words.begin : this.words.end;
+      button.disabled = !place;
+    }
+  }
+
+  async more(end) {
+    const from = this[end];
+    if (!from || this.isBusy) return;
+    this.isBusy = true;
+    this.feed.setAttribute('aria-busy', 'true');
+    const mine = this.generation;
+    try {
+      const found = await this.load(end, from, page);
+      if (mine !== this.generation) return;
+      this[end] = found.next && { ...from, cursor: found.next };
+      const rows = end === 'older' ? found.rows.reverse() : found.rows;
+      await this.changed?.(rows);
+      if (mine !== this.generation) return;
+      this.keep(() => end === 'older' ? this.prepend(rows) : this.append(rows));
+    } finally {
+      this.isBusy = false;
+      this.feed.setAttribute('aria-busy', 'false');
+    }
+  }
+
+  /** Changes rows; what was in view stays there. */
+  keep(change) {
+    const seen = [...this.feed.children].find((node) => node.getBoundingClientRect().bottom > 120);
+    const key = seen?.dataset.key, was = seen?.getBoundingClientRect().top;
+    change();
+    this.ends();
+    const now = this.nodes.get(key);
+    if (now?.isConnected) scrollBy(0, now.getBoundingClientRect().top - was);
+  }
+
+  prepend(rows) {
+    const first = this.rows[0];
+    this.rows = [...rows, ...this.rows];
+    this.feed.prepend(...rows.map((row, at) => this.node(row, rows[at - 1])));
+    // The one below may have had the heading of its day.
+    if (first) this.update(first.id);
+    const cut = this.cut(most, 1);
+    if (cut === null) return;
+    const dropped = this.rows.splice(cut);
+    for (const row of dropped) this.drop(row);
+    this.newer = { time: this.time(dropped[0]) };
+  }
+
+  append(rows) {
+    const last = this.rows.at(-1);
+    this.feed.append(...rows.map((row, at) => this.node(row, rows[at - 1] ?? last)));
+    this.rows = [...this.rows, ...rows];
+    const cut = this.cut(this.rows.length - most, -1);
+    if (cut === null) return;
+    for (const row of this.rows.splice(0, cut)) this.drop(row);
+    this.older = { time: this.time(this.rows[0]) };
+    this.update(this.rows[0].id);
+  }
+
+  /** Where to cut: only between two times, for by a time the rest is found again. */
+  cut(at, step) {
+    if (this.rows.length <= most) return null;
+    while (at > 0 && at < this.rows.length && this.time(this.rows[at - 1]) === this.time(this.rows[at])) at += step;
+    return at > 0 && at < this.rows.length ? at : null;
+  }
+
+  drop(row) {
+    this.nodes.get(row.key)?.remove();
+    this.nodes.delete(row.key);
+  }
+}

@@ -1,0 +1,120 @@
+#include "CPages.h"
+
+/* One array for each file of `files`; a test holds the table and the folder together (Tests/Pages/test_files.py). */
+
+static const unsigned char console_access_mjs[] = {
+#embed "files/console/access.mjs"
+};
+static const unsigned char console_app_mjs[] = {
+#embed "files/console/app.mjs"
+};
+static const unsigned char console_checker_mjs[] = {
+#embed "files/console/checker.mjs"
+};
+static const unsigned char console_console_css[] = {
+#embed "files/console/console.css"
+};
+static const unsigned char console_conversation_mjs[] = {
+#embed "files/console/conversation.mjs"
+};
+static const unsigned char console_index_html[] = {
+#embed "files/console/index.html"
+};
+static const unsigned char console_keys_mjs[] = {
+#embed "files/console/keys.mjs"
+};
+static const unsigned char console_lists_mjs[] = {
+#embed "files/console/lists.mjs"
+};
+static const unsigned char console_node_mjs[] = {
+#embed "files/console/node.mjs"
+};
+static const unsigned char console_proof_mjs[] = {
+#embed "files/console/proof.mjs"
+};
+static const unsigned char console_rowview_mjs[] = {
+#embed "files/console/rowview.mjs"
+};
+static const unsigned char console_seal_svg[] = {
+#embed "files/console/seal.svg"
+};
+static const unsigned char console_search_mjs[] = {
+#embed "files/console/search.mjs"
+};
+static const unsigned char console_surveys_mjs[] = {
+#embed "files/console/surveys.mjs"
+};
+static const unsigned char console_why_mjs[] = {
+#embed "files/console/why.mjs"
+};
+static const unsigned char console_work_mjs[] = {
+#embed "files/console/work.mjs"
+};
+static const unsigned char shared_api_mjs[] = {
+#embed "files/shared/api.mjs"
+};
+static const unsigned char shared_base_css[] = {
+#embed "files/shared/base.css"
+};
+static const unsigned char shared_chart_mjs[] = {
+#embed "files/shared/chart.mjs"
+};
+static const unsigned char shared_diff_mjs[] = {
+#embed "files/shared/diff.mjs"
+};
+static const unsigned char shared_dom_mjs[] = {
+#embed "files/shared/dom.mjs"
+};
+static const unsigned char shared_rows_mjs[] = {
+#embed "files/shared/rows.mjs"
+};
+static const unsigned char shared_strings_mjs[] = {
+#embed "files/shared/strings.mjs"
+};
+static const unsigned char shared_text_mjs[] = {
+#embed "files/shared/text.mjs"
+};
+static const unsigned char shared_tokens_css[] = {
+#embed "files/shared/tokens.css"
+};
+static const unsigned char shared_verify_mjs[] = {
+#embed "files/shared/verify.mjs"
+};
+static const unsigned char shared_window_mjs[] = {
+#embed "files/shared/window.mjs"
+};
+
+static const struct sillok_page pages[] = {
+    {"/console/access.mjs", console_access_mjs, sizeof console_access_mjs, "text/javascript; charset=utf-8"},
+    {"/console/app.mjs", console_app_mjs, sizeof console_app_mjs, "text/javascript; charset=utf-8"},
+    {"/console/checker.mjs", console_checker_mjs, sizeof console_checker_mjs, "text/javascript; charset=utf-8"},
+    {"/console/console.css", console_console_css, sizeof console_console_css, "text/css; charset=utf-8"},
+    {"/console/conversation.mjs", console_conversation_mjs, sizeof console_conversation_mjs, "text/javascript; charset=utf-8"},
+    {"/console/index.html", console_index_html, sizeof console_index_html, "text/html; charset=utf-8"},
+    {"/console/keys.mjs", console_keys_mjs, sizeof console_keys_mjs, "text/javascript; charset=utf-8"},
+    {"/console/lists.mjs", console_lists_mjs, sizeof console_lists_mjs, "text/javascript; charset=utf-8"},
+    {"/console/node.mjs", console_node_mjs, sizeof console_node_mjs, "text/javascript; charset=utf-8"},
+    {"/console/proof.mjs", console_proof_mjs, sizeof console_proof_mjs, "text/javascript; charset=utf-8"},
+    {"/console/rowview.mjs", console_rowview_mjs, sizeof console_rowview_mjs, "text/javascript; charset=utf-8"},
+    {"/console/seal.svg", console_seal_svg, sizeof console_seal_svg, "image/svg+xml"},
+    {"/console/search.mjs", console_search_mjs, sizeof console_search_mjs, "text/javascript; charset=utf-8"},
+    {"/console/surveys.mjs", console_surveys_mjs, sizeof console_surveys_mjs, "text/javascript; charset=utf-8"},
+    {"/console/why.mjs", console_why_mjs, sizeof console_why_mjs, "text/javascript; charset=utf-8"},
+    {"/console/work.mjs", console_work_mjs, sizeof console_work_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/api.mjs", shared_api_mjs, sizeof shared_api_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/base.css", shared_base_css, sizeof shared_base_css, "text/css; charset=utf-8"},
+    {"/shared/chart.mjs", shared_chart_mjs, sizeof shared_chart_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/diff.mjs", shared_diff_mjs, sizeof shared_diff_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/dom.mjs", shared_dom_mjs, sizeof shared_dom_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/rows.mjs", shared_rows_mjs, sizeof shared_rows_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/strings.mjs", shared_strings_mjs, sizeof shared_strings_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/text.mjs", shared_text_mjs, sizeof shared_text_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/tokens.css", shared_tokens_css, sizeof shared_tokens_css, "text/css; charset=utf-8"},
+    {"/shared/verify.mjs", shared_verify_mjs, sizeof shared_verify_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/window.mjs", shared_window_mjs, sizeof shared_window_mjs, "text/javascript; charset=utf-8"},
+};
+
+const struct sillok_page *sillok_pages(size_t *count) {
+    *count = sizeof pages / sizeof *pages;
+    return pages;
+}

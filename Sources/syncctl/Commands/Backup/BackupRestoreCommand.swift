@@ -1,0 +1,118 @@
+internal import Backups
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+internal import SillokAPI
+
+enum BackupRestoreCommand {
+    static let entry = Subcommand(
+        Command(
+            "backup restore", "Makes a store of a backup", group: "Administration",
+            arguments: [
+                .init("repository", "The folder with the backups; -: streams on standard input.", count: .optional)
+            ],
+            options: [
+                .value("into", "DIR", "Where the store is to lie: a folder that is not there yet."),
+                BackupSession.keyOption, BackupSession.backupOption,
+                .value("to", "TIME", "With what had come by then, as 2026-11-01T12:00 or seq:10412."),
+                .flag("without-key", "Leave node.key out: the store can be read, and no node be started on it."),
+                .value("from-command", "COMMAND", "Reads streams that this command writes, run by the shell."),
+            ],
+            examples: [
+                .init("syncctl backup restore /backups/seoul --into /var/lib/syncd", "the newest one"),
+                .init(
+                    "syncctl backup restore /backups/seoul --into then --to '2026-11-01 12:00'", "as it was at noon"),
+                .init(
+                    "syncctl backup restore --from-command 'ssh vault cat full.stream monday.stream' --into seoul",
+                    "one behind the other"),
+            ],
+            discussion: """
+                The log is built anew, proven by the signed heads, and on the disk when the command ends; only then the folder gets its name. \
+                The node that starts on it goes on in a new origin and takes back from its peers what it has lost. What was erased is \
+                erased there again before it is shown. Never start it while another node has the same key.
+                """), run: run)
+
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        guard let folder = session.arguments.value("into"), !folder.isEmpty else {
+            throw usageFailure("--into says where the store is to lie")
+        }
+        let backup = BackupSession(session)
+        let place = session.arguments.positional("repository")
+        let command = session.arguments.value("from-command")
+        guard (place == nil) != (command == nil) else {
+            throw usageFailure("a repository, or --from-command: one of them says where from")
+        }
+        let end = try end(session)
+        Interrupt.watchEnd()
+        let start = MonotonicClock.now
+        let restore = try backedUp { () throws(BackupError) in
+            try BackupRestore(
+                into: folder, end: end, withKey: !session.arguments.flag("without-key"),
+                progress: backup.progress("restore"))
+        }
+        let report: RestoreReport
+        if let command {
+            report = try stream(restore, from: command, backup)
+        } else if place == "-" {
+            let key = try backup.key()
+            report = try backedUp { () throws(BackupError) in try restore.run(StreamReader(STDIN_FILENO, key: key)) }
+        } else {
+            let repository = try backup.repository(.reading)
+            report = try backedUp { () throws(BackupError) in
+                try restore.run(repository.backup(session.arguments.value("backup")), of: repository)
+            }
+        }
+        try tell(report, folder, Int64((MonotonicClock.now - start) / 1_000_000), session)
+        return .success
+    }
+
+    /// Where the log is to end.
+    private static func end(_ session: Session) throws(CommandFailure) -> RestoreEnd {
+        guard let text = session.arguments.value("to") else { return .all }
+        if text.hasPrefix(Session.positionMark) {
+            guard let position = UInt64(text.dropFirst(Session.positionMark.utf8.count)), position > 0 else {
+                throw usageFailure("--to '\(text)' names no position")
+            }
+            return .position(position)
+        }
+        return try session.time("to").map(RestoreEnd.time) ?? .all
+    }
+
+    private static func stream(
+        _ restore: BackupRestore, from command: String, _ backup: BackupSession
+    ) throws(CommandFailure) -> RestoreReport {
+        let key = try backup.key()
+        return try backedUp { () throws(BackupError) in
+            let child = try ShellCommand(command, .gives, environment: backup.session.terminal.environment)
+            let report: RestoreReport
+            do throws(BackupError) {
+                report = try restore.run(StreamReader(child.descriptor, key: key))
+            } catch {
+                // A command that failed is why the stream is cut.
+                if case .damaged = error { try child.finish() }
+                throw error
+            }
+            // The store is proven and in its place, whatever the command has to say now.
+            do { try child.finish() } catch { backup.session.say("\(error)") }
+            return report
+        }
+    }
+
+    private static func tell(
+        _ report: RestoreReport, _ folder: String, _ milliseconds: Int64, _ session: Session
+    ) throws(CommandFailure) {
+        let without = report.hasKey ? "" : ", without node.key"
+        try session.line(
+            Sanitizer.line(
+                "restored \(report.manifest.id) up to position \(report.position) into \(folder)\(without)"),
+            "restored"
+        ) { line in
+            line.add("id", report.manifest.id)
+            line.add("folder", folder)
+            line.add("position", report.position)
+            line.add("key", report.hasKey)
+            line.add("milliseconds", milliseconds)
+        }
+        try session.end(count: 1)
+    }
+}

@@ -1,0 +1,133 @@
+internal import Backups
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+
+enum BackupVerifyCommand {
+    static let entry = Subcommand(
+        Command(
+            "backup verify", "Proves the backups of a repository, with no store", group: "Administration",
+            arguments: [BackupSession.repositoryArgument],
+            options: [BackupSession.keyOption, BackupSession.backupOption],
+            examples: [.init("syncctl backup verify /backups/seoul", "each file, each event, each signature")],
+            discussion: """
+                Segments that backups share are read once. Every file must have its SHA-256, every event must hash to the root of its \
+                origin, and the heads over the roots must be signed. Exit code 3 when a backup is not whole; each bad file is named.
+                """), run: run)
+
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let backup = BackupSession(session)
+        let repository = try backup.repository(.reading)
+        Interrupt.watchEnd()
+        let start = MonotonicClock.now
+        let report = try backedUp { () throws(BackupError) in
+            try RepositoryCheck(repository, progress: backup.progress("verify"))
+                .run(only: session.arguments.value("backup"))
+        }
+        let milliseconds = Int64((MonotonicClock.now - start) / 1_000_000)
+        if session.isJSON {
+            try json(report, session)
+        } else {
+            try text(report, session)
+        }
+        try session.end(count: report.proven.count + report.findings.count + report.broken.count) { line in
+            line.add("events", report.events)
+            line.add("bytes", report.bytes)
+            line.add("findings", report.findings.count)
+            line.add("leftovers", report.leftovers)
+            line.add("milliseconds", milliseconds)
+        }
+        if !report.findings.isEmpty || !report.broken.isEmpty { return .integrityFailure }
+        return report.proven.isEmpty ? .nothingFound : .success
+    }
+
+    private static func json(_ report: RepositoryReport, _ session: Session) throws(CommandFailure) {
+        for finding in report.findings {
+            try session.line("", "finding") { line in
+                line.add("code", finding.code)
+                line.add("message", finding.description)
+            }
+        }
+        for manifest in report.proven {
+            try session.line("", "proven") { BackupSession.describe(manifest, &$0) }
+        }
+        for id in report.broken { try session.line("", "broken") { $0.add("id", id) } }
+    }
+
+    private static func text(_ report: RepositoryReport, _ session: Session) throws(CommandFailure) {
+        for finding in report.findings { try session.output.line(Sanitizer.line("  ! \(finding)")) }
+        for id in report.broken { try session.output.line("BROKEN    \(id)") }
+        for manifest in report.proven {
+            let remark = manifest.isSigned ? "" : ", not signed by the node: key and peers in it are not proven"
+            try session.output.line(
+                "VERIFIED  \(manifest.id)  \(EventText.count(manifest.position, "event"))\(remark)")
+        }
+        if !report.leftovers.isEmpty {
+            session.say(
+                "\(EventText.count(report.leftovers.count, "file")) that no backup names: 'backup prune' takes them away"
+            )
+        }
+    }
+}
+
+enum BackupDrillCommand {
+    static let entry = Subcommand(
+        Command(
+            "backup drill", "Restores a backup for a trial, proves it and takes it away", group: "Administration",
+            arguments: [BackupSession.repositoryArgument],
+            options: [
+                BackupSession.keyOption, BackupSession.backupOption,
+                .value("scratch", "DIR", "Where there is room for the log (default: TMPDIR, /var/tmp)."),
+            ],
+            examples: [
+                .init("syncctl backup drill /backups/seoul", "how long a restore takes, and that it succeeds")
+            ],
+            discussion: """
+                The restored store is verified as 'syncctl verify' does it, and compared with what the backup says of itself. Exit code 0 \
+                only if both agree, else 3. The node's key is not put there.
+                """), run: run)
+
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let backup = BackupSession(session)
+        let repository = try backup.repository(.reading)
+        Interrupt.watchEnd()
+        let usual = session.terminal.environment["TMPDIR"] ?? "/var/tmp"
+        let scratch = session.arguments.value("scratch") ?? usual
+        var progress = Progress("verify", unit: "events", style: session.style())
+        let report = try backedUp { () throws(BackupError) in
+            let manifest = try repository.backup(session.arguments.value("backup"))
+            let drill = BackupDrill(repository, in: scratch, restoring: backup.progress("restore")) {
+                progress.update(done: $0, total: $1)
+            }
+            return try drill.run(manifest)
+        }
+        for finding in report.findings where !session.isJSON {
+            try session.output.line(Sanitizer.line("  ! \(finding)"))
+        }
+        if report.erasedLater > 0 {
+            session.say(
+                "\(EventText.count(report.erasedLater, "event")) were erased after this backup, and are empty in it")
+        }
+        let seconds = Self.seconds
+        try session.line(
+            "\(report.isGood ? "GOOD" : "BAD ") \(report.manifest.id)  \(EventText.count(report.events, "event")), "
+                + "\(BackupSession.size(report.bytes)): restored in \(seconds(report.restoring)), verified in \(seconds(report.verifying))",
+            "drill"
+        ) { line in
+            line.add("id", report.manifest.id)
+            line.add("good", report.isGood)
+            line.add("events", report.events)
+            line.add("bytes", report.bytes)
+            line.add("restore_ms", report.restoring)
+            line.add("verify_ms", report.verifying)
+            line.add("erased_later", report.erasedLater)
+            line.add("findings", report.findings)
+        }
+        try session.end(count: 1)
+        return report.isGood ? .success : .integrityFailure
+    }
+
+    private static func seconds(_ milliseconds: Int64) -> String {
+        "\(milliseconds / 1_000).\(milliseconds % 1_000 / 100) s"
+    }
+}
