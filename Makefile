@@ -60,7 +60,8 @@ test: deps
 	Tests/Hostile/run test
 	Scripts/run-tests "$$($(SWIFT) build --show-bin-path)"
 	python3 -B -m unittest discover -s Tests/CrashImages -t Tests/CrashImages
-	python3 -B -W ignore::ResourceWarning -m unittest discover -s Tests/Pages -t Tests/Pages
+	python3 -B -m unittest discover -s Tests/Pages -t Tests/Pages -p test_files.py
+	@echo 'the pages were not tried in a browser here: make pages-test'
 
 # A package of its own, so it sees what is public and no more.
 example: deps
