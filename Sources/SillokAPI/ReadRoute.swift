@@ -3,6 +3,8 @@ package enum ReadRoute: Hashable, Sendable {
     /// The log, in the order of this node.
     case events
     case event(String)
+    /// What led to an event, and what followed from it.
+    case why(String)
     case conversations
     case conversation(String)
     /// A conversation's events, with what became of each message.
@@ -23,6 +25,7 @@ package enum ReadRoute: Hashable, Sendable {
         switch (path.first, path.count) {
         case ("events", 1): self = .events
         case ("events", 2): self = .event(path[1])
+        case ("events", 3) where path[2] == "why": self = .why(path[1])
         case ("conversations", 1): self = .conversations
         case ("conversations", 2): self = .conversation(path[1])
         case ("conversations", 3) where path[2] == "rows": self = .rows(conversation: path[1])
@@ -47,6 +50,7 @@ package enum ReadRoute: Hashable, Sendable {
         switch self {
         case .events: ["events"]
         case .event(let id): ["events", id]
+        case .why(let id): ["events", id, "why"]
         case .conversations: ["conversations"]
         case .conversation(let id): ["conversations", id]
         case .rows(let conversation): ["conversations", conversation, "rows"]
@@ -65,8 +69,13 @@ package enum ReadRoute: Hashable, Sendable {
         return query.isEmpty ? path : path + "?" + encodedQuery(query)
     }
 
-    /// Whether it comes in pages; an event is one line.
-    package var isPaged: Bool { if case .event = self { false } else { true } }
+    /// Whether it comes in pages; an event is one line, and a tree is told whole or cut.
+    package var isPaged: Bool {
+        switch self {
+        case .event, .why: false
+        default: true
+        }
+    }
 
     /// Whether its pages end at such places.
     package func hasPlace(_ place: PagePlace) -> Bool {

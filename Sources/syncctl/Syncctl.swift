@@ -5,8 +5,9 @@ internal import Glibc
 enum Syncctl {
     static let subcommands: [Subcommand] = [
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
-        SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, ReplayCommand.entry, AppendCommand.entry,
-        ImportCommand.entry, ExportCommand.entry, VerifyCommand.entry, ReceiptCommand.entry,
+        SurveyCommand.entry, TailCommand.entry, ShowCommand.entry, WhyCommand.entry, DiffCommand.entry,
+        ReplayCommand.entry, AppendCommand.entry,
+        ImportCommand.entry, ExportCommand.entry, SubjectCommand.entry, VerifyCommand.entry, ReceiptCommand.entry,
         CheckProofCommand.entry, DigestCommand.entry, StatusCommand.entry,
         StatsCommand.entry, TopCommand.entry,
         DoctorCommand.entry, SettleCommand.entry, ClocksCommand.entry, VectorCommand.entry, WaitCommand.entry,

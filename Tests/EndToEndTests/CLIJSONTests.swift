@@ -125,6 +125,8 @@ struct CLIJSONTests {
             ("history", ["u"], ""), ("conversation", ["c"], ""), ("conversation", ["nobody"], ""),
             ("conversations", [], ""), ("conversations", ["--all"], ""), ("profile", ["u"], ""), ("survey", [], ""),
             ("survey", ["s"], ""), ("tail", [], ""), ("show", ["2"], ""), ("show", ["99"], ""),
+            ("why", ["2"], ""), ("why", ["99"], ""),
+            ("diff", ["u", "--known-at", "1"], ""), ("diff", ["u", "--profile", "--known-at", "1"], ""),
             ("replay", ["--all"], ""), ("export", [], ""), ("verify", ["--actors"], ""), ("digest", [], ""),
             ("status", [], ""),
             ("doctor", ["--all"], ""), ("vector", [], ""), ("clocks", [], ""), ("peers add", ["p", node], ""),

@@ -13,6 +13,8 @@ struct PageRequest: Sendable {
     let isNewestFirst: Bool
     /// Of a timeline.
     let query: TimelineQuery
+    /// Of what led to an event.
+    let causes: CauseLimits
     let question: String?
     /// Of when the answer is, as far as that is asked for.
     let moment: PointInTime
@@ -28,6 +30,9 @@ struct PageRequest: Sendable {
         cursor = try Self.cursor(request, route, scope)
         isNewestFirst = request.queryItem("order") != "oldest"
         question = request.queryItem("question")
+        causes = CauseLimits(
+            rows: request.number("limit") ?? CauseLimits.usual.rows,
+            depth: request.number("depth") ?? CauseLimits.usual.depth)
         wait = request.number("wait_ms") ?? 0
         atLeast = try Self.vector(request)
         var query = TimelineQuery()

@@ -40,7 +40,7 @@ struct ReadEndpoint {
         }
         do throws(BadParameter) {
             let request = try PageRequest(route, exchange.request)
-            guard !admitted.caller.isRecorded || record(admitted, reader, log) else { return }
+            guard !admitted.caller.isRecorded || record(admitted, request, reader, log) else { return }
             answer(admitted, request, pool, reader)
         } catch {
             exchange.refuse(.parameter, error.message, hint: error.hint)
@@ -48,7 +48,9 @@ struct ReadEndpoint {
     }
 
     /// Records who is about to read; false if that cannot be, and the request was refused.
-    private static func record(_ admitted: AdmittedRequest, _ reader: ReadPool.Reader, _ log: AccessLog) -> Bool {
+    private static func record(
+        _ admitted: AdmittedRequest, _ page: PageRequest, _ reader: ReadPool.Reader, _ log: AccessLog
+    ) -> Bool {
         let (exchange, request) = (admitted.exchange, admitted.request)
         guard let reason = AccessLog.reason(request) else {
             exchange.refuse(
@@ -63,6 +65,10 @@ struct ReadEndpoint {
                 case .rows(let conversation), .conversation(let conversation):
                     try reader.fresh { views, _ throws(StoreError) in
                         try views.participants(of: conversation).prefix(100).map(\.user)
+                    }
+                case .why(let id):
+                    try reader.fresh { views, _ throws(StoreError) in
+                        try CauseLines.users(ofCausesOf: id, page.causes, views)
                     }
                 default: []
                 }
@@ -185,6 +191,7 @@ struct ReadEndpoint {
         switch request.route {
         case .events: return try events()
         case .event(let id): return try event(id)
+        case .why(let id): return try why(id)
         case .conversations: return try conversations()
         case .conversation(let id): return try conversation(id)
         case .rows(let conversation):
@@ -240,18 +247,29 @@ struct ReadEndpoint {
     }
 
     private mutating func event(_ id: String) throws(StoreError) -> Page? {
-        guard let bits = UUIDBits(text: id) else { return nil }
-        let id = EventID(bits)
-        var found = try views.log.countingEvent(id: id)
-        if let event = found, try !sight.sees(event.event.header, views) {
-            // Others may have given one of theirs the same id: those that are no twins all count.
-            found = nil
-            for other in try views.log.events(id: id) where found == nil {
-                let isSeen = try sight.sees(other.event.header, views)
-                if isSeen, try views.log.counting(inPlaceOf: other) == nil { found = other }
-            }
+        try found(id).map { event throws(StoreError) in Page(body: try lines.line(event), count: 1) }
+    }
+
+    /// The event of an id, if the caller sees it.
+    private mutating func found(_ id: String) throws(StoreError) -> StoredEvent? {
+        guard let id = EventID(text: id) else { return nil }
+        var sight = sight
+        defer { self.sight = sight }
+        return try views.event(id) { header throws(StoreError) in try sight.sees(header, views) }
+    }
+
+    /// What led to an event and what followed, as far as the caller sees it.
+    private mutating func why(_ id: String) throws(StoreError) -> Page? {
+        guard let event = try found(id) else { return nil }
+        var sight = sight
+        defer { self.sight = sight }
+        let tree = try views.causes(of: event, request.causes, isWhole: sight.isWhole) { header throws(StoreError) in
+            try sight.sees(header, views)
         }
-        return try found.map { event throws(StoreError) in Page(body: try lines.line(event), count: 1) }
+        var page = Page()
+        for line in try CauseLines.lines(tree, lines) { page.add(line) }
+        page.hasMore = !tree.isWhole
+        return page
     }
 
     private func conversations() throws(StoreError) -> Page {
@@ -279,7 +297,7 @@ struct ReadEndpoint {
         var bound: DisplayKey?
         if case .entry(let key) = request.place { bound = key }
         var query = TimelineQuery()
-        query.types = [AccessGrant.read]
+        query.types = [AccessGrant.read, AccessGrant.given]
         var found: [TimelineEntry] = []
         var hasMore = false
         let own = Dictionary(grouping: try views.log.origins(), by: \.node).mapValues { Set($0.map(\.id)) }
@@ -348,88 +366,5 @@ struct ReadEndpoint {
         page.hasMore = rest.count > request.limit
         if !page.hasMore { page.next = nil }
         return page
-    }
-}
-
-/// Answers queries, on threads of their own: none waits behind an append, and a heavy one holds up only one of them.
-///
-/// ## Concurrency model
-/// Each thread has a reader of its own, kept open. Queries wait in one queue; a connection asks one at a time, so that its clients
-/// take turns. What is still queued when the pool stops loses its client.
-final class ReadPool: Sendable {
-    typealias Query = @Sendable (Reader) -> Void
-
-    /// What a thread of the pool reads with.
-    final class Reader {
-        private let reader: EventReader
-        private var lines: EventLines?
-
-        init(_ reader: EventReader) { self.reader = reader }
-
-        /// Runs `body` on views that show all that is in the log now, with what writes their events.
-        func fresh<Value>(
-            _ body: (ViewReader, EventLines) throws(StoreError) -> Value
-        ) throws(StoreError) -> Value {
-            try reader.fresh { views throws(StoreError) in try body(views, try lines(of: views.log)) }
-        }
-
-        /// The origins of a log and their nodes are read once, and again when another one comes.
-        private func lines(of log: LogReader) throws(StoreError) -> EventLines {
-            if let lines, lines.isOf(log) { return lines }
-            let made = try EventLines(log)
-            lines = made
-            return made
-        }
-    }
-
-    private struct Line {
-        var queries: [Query] = []
-        var isStopping = false
-    }
-
-    private static let threads = 2
-    /// Most queries that wait; further ones are refused.
-    private static let most = 1_024
-
-    /// For those that follow the log.
-    let feed: CommitFeed
-    private let waiting: Monitor<Line>
-    private let threads: [WorkerThread]
-
-    init(_ feed: CommitFeed, _ make: @escaping @Sendable () -> EventReader) {
-        self.feed = feed
-        let waiting = Monitor(Line())
-        self.waiting = waiting
-        threads = (0..<Self.threads).map { number in
-            WorkerThread(name: "api-read-\(number)") {
-                let reader = Reader(make())
-                while let query = waiting.wait(for: Self.next) { query(reader) }
-            }
-        }
-    }
-
-    /// What a thread does next; nothing more when the pool stops.
-    private static func next(_ waiting: inout Line) -> Waiting<Query?> {
-        if waiting.isStopping { return .done(nil) }
-        return waiting.queries.isEmpty ? .forever : .done(waiting.queries.removeFirst())
-    }
-
-    /// False if too many wait.
-    func submit(_ query: @escaping Query) -> Bool {
-        var isTaken = false
-        waiting.update { waiting in
-            isTaken = !waiting.isStopping && waiting.queries.count < Self.most
-            if isTaken { waiting.queries.append(query) }
-            return isTaken
-        }
-        return isTaken
-    }
-
-    func stop() {
-        waiting.wakeAll { waiting in
-            waiting.isStopping = true
-            waiting.queries = []
-        }
-        for thread in threads { thread.join() }
     }
 }
