@@ -117,6 +117,14 @@ package enum RouteTable {
             "An event, and those with its id, with all that proves them.", parameters: [atLeast],
             answers: [.lines("A proven answer (FORMATS.md, section 10).", .anyObject)], errors: [.notFound]),
         RouteSpecification(
+            .getWhy, "GET", "/v1/events/{id}/why", readers, "What led to an event, and what followed from it.",
+            parameters: [
+                RouteParameter("limit", .number(1...500), "At most so many lines; 200 unless said."),
+                RouteParameter("depth", .number(0...500), "At most so many steps from it; 50 unless said."),
+                atLeast,
+            ],
+            answers: [.lines("A line for each event.", .oneOf([.ref("Why"), .ref("End")]))], errors: [.notFound]),
+        RouteSpecification(
             .followChanges, "GET", "/v1/changes", readers, "Follows the log: a page, lines or server-sent events.",
             parameters: [
                 RouteParameter(
@@ -201,6 +209,17 @@ package enum RouteTable {
                     "count", .choice(["0", "1"]), "`1`: how many texts the index has, for who reads all; no hits."),
             ], answers: [.lines("A page.", .oneOf([.ref("Hit"), .ref("HitCount"), .ref("End")]))],
             errors: [.cursor]),
+        RouteSpecification(
+            .recordPackage, "POST", "/v1/users/{user}/package", admins,
+            "Records that all that is here of a user is about to be given out.",
+            request: RouteBody(
+                schema: .object([("reason", .words(1...1_024)), ("who", .words(1...1_024))]),
+                example: #"{"reason":"request 88","who":"kim"}"#),
+            answers: [
+                .json(
+                    201, "It is recorded.",
+                    .object([("type", .text), ("id", .uuid), ("event", .text), ("position", .integer)]))
+            ], errors: [.json, .rejected]),
         RouteSpecification(
             .listSurveys, "GET", "/v1/surveys", allReaders, "Surveys.", parameters: paging + moments,
             answers: [.lines("A page.", .oneOf([.ref("Survey"), .ref("End")]))], errors: [.cursor, .scope]),
