@@ -119,7 +119,8 @@ final class APIServer: Sendable {
                         .parkDeliveries, .listParked, .retryParked, .moveSubscription, .changeSubscription,
                         .seekSubscription:
                         subscriptions.answer(request)
-                    case .listEvents, .getEvent, .getWhy, .listConversations, .getConversation, .listRows, .getProfile,
+                    case .listEvents, .getEvent, .getWhy, .listConversations, .getConversation, .listRows,
+                        .getProfile,
                         .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders:
                         if !readers.submit({ ReadEndpoint.answer(request, readers, $0, service.accessLog) }) {
                             exchange.refuse(.busy, "too many queries are waiting")
