@@ -10,7 +10,11 @@ extension JSONLine {
         self.init(type: "change")
         add("changes", change.kinds.map(\.rawValue))
         addRaw("event", event[...])
-        if let before = change.before { addObject("before") { $0.add(state: before) } } else { addRaw("before", "null") }
+        if let before = change.before {
+            addObject("before") { $0.add(state: before) }
+        } else {
+            addRaw("before", "null")
+        }
         addObject("after") { $0.add(state: change.after) }
     }
 
