@@ -279,7 +279,9 @@ enum ViewDatabase {
     static func refusals(
         of position: UInt64, _ connection: Connection
     ) throws(DatabaseError) -> [QuarantinedEvent] {
-        try connection.all("SELECT view, reason FROM quarantine WHERE position = ? ORDER BY view", [.unsigned(position)]) {
+        try connection.all(
+            "SELECT view, reason FROM quarantine WHERE position = ? ORDER BY view", [.unsigned(position)]
+        ) {
             QuarantinedEvent(position: position, view: $0.text(0), reason: $0.text(1))
         }
     }

@@ -99,7 +99,7 @@ struct StoreReplayTests {
     func changed() throws {
         for sql in [
             "UPDATE node SET hash = zeroblob(32)",
-            #"UPDATE event SET payload = '{"text":"위조"}' WHERE position = 5"#,
+            #"UPDATE event SET payload = '{"text":"위조"}' WHERE position = 3"#,
             "UPDATE head SET root = zeroblob(32)",
         ] {
             let (folder, _) = try filled()

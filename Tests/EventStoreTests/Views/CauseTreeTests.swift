@@ -54,7 +54,9 @@ struct CauseTreeTests {
         return try views.causes(of: event, limits, isWhole: isWhole) { header throws(StoreError) in isSeen(header) }
     }
 
-    @Test("From the first question to the last edit, across nodes, with the bot's configuration and what is quarantined")
+    @Test(
+        "From the first question to the last edit, across nodes, with the bot's configuration and what is quarantined"
+    )
     func whole() throws {
         let log = try dialogue()
         #expect(
@@ -75,7 +77,7 @@ struct CauseTreeTests {
 
     private struct Wrong: Error {}
 
-    @Test("What is named and not here is pending; once it comes it is there (INV-5 speaks of dependencies, not of causes)")
+    @Test("What is named and not here is pending; once it comes it is there")
     func pending() throws {
         let log = try LogFixture()
         try log.deliver([event(1, 1, hlc: 2_000, id: 2, cause: id(1)), event(1, 2, hlc: 3_000, id: 3, cause: id(2))])
@@ -137,8 +139,14 @@ struct CauseTreeTests {
     @Test("Who does not see all is told neither of what they do not see nor whether it is here (INV-13)")
     func rights() throws {
         let log = try dialogue()
-        let seen = told(try tree(log, of: 2, isWhole: false) { $0.type != "message.posted" && $0.author != "medibot" || $0.type == "bot.replied" })
-        #expect(seen == ["-1 1 <> hidden", "-1 9 <>", "0 2 <1:cause,9:configuration>", "1 3 <2:cause>", #"1 5 <2:cause> !["surveys"]"#])
+        let seen = try tree(log, of: 2, isWhole: false) {
+            $0.type != "message.posted" && $0.author != "medibot" || $0.type == "bot.replied"
+        }
+        #expect(
+            told(seen) == [
+                "-1 1 <> hidden", "-1 9 <>", "0 2 <1:cause,9:configuration>", "1 3 <2:cause>",
+                #"1 5 <2:cause> !["surveys"]"#,
+            ])
     }
 
     @Test("An erased event keeps its place; of twins the one that counts stands there once (INV-6)")

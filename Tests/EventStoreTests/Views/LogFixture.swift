@@ -73,7 +73,8 @@ func event(
     let header = EventHeader(
         dot: Dot(origin: origin(number), seq: seq), hlc: HybridTime(milliseconds: hlc, counter: 0), time: time,
         id: EventID(UUIDBits(high: id == nil ? number : 0x1d, low: id ?? seq)), type: type,
-        conversation: conversation, user: user, author: author, cause: cause, dependencies: dependencies, actor: actor,
+        conversation: conversation, user: user, author: author, cause: cause, dependencies: dependencies,
+        actor: actor,
         unknownFields: unknown)
     return Event(
         header: header, body: .present(salt: UUIDBits(high: 1, low: 2), payload: Array(payload.utf8)))

@@ -219,7 +219,9 @@ private struct ChangeTable {
         if session.arguments.flag("ids") { cells.insert(.init(header.id.description), at: 2) }
         rows.append(cells)
         if let before = change.before, !change.kinds.contains(.erased), change.kinds != [.beside] {
-            var cells: [TextTable.Cell] = [.init("  " + session.shown(.stoodBefore)), "", "", "", .init(message.summary(before))]
+            var cells: [TextTable.Cell] = [
+                .init("  " + session.shown(.stoodBefore)), "", "", "", .init(message.summary(before)),
+            ]
             if session.arguments.flag("ids") { cells.insert("", at: 2) }
             rows.append(cells)
         }

@@ -32,7 +32,8 @@ enum WhyCommand {
             depth: try usage { try session.arguments.integer("depth", in: CauseLimits.depths) }
                 ?? CauseLimits.usual.depth)
         let reads = try Reads(session)
-        guard let id = try identifier(name, session, reads), case let lines = try reads.why(id, limits), !lines.isEmpty
+        guard let id = try identifier(name, session, reads), case let lines = try reads.why(id, limits),
+            !lines.isEmpty
         else {
             session.say(.noEvent, name)
             try session.end(count: 0)
@@ -130,7 +131,9 @@ private struct CauseTable {
         guard let payload = event.payload else { return [] }
         let data = JSONObject(validated: payload)
         var parts: [String] = []
-        for (member, wording) in [("model", Wording.madeByModel), ("persona", .madeByPersona), ("prompt", .madeByPrompt)] {
+        for (member, wording) in [
+            ("model", Wording.madeByModel), ("persona", .madeByPersona), ("prompt", .madeByPrompt),
+        ] {
             guard let value = data[member] else { continue }
             let version = data[member + "_version"] ?? data[member + "Version"]
             guard let told = told(value, version) else { continue }
