@@ -131,8 +131,8 @@ extension ViewReader {
     /// What became of messages, by those edits and retractions that are seen.
     private func amendments(
         _ messages: [StoredEvent], _ isSeen: ((EventHeader) throws(StoreError) -> Bool)?
-    ) throws(StoreError) -> [Amendments?] {
-        func read(_ wanted: (UInt64) -> Bool) throws(StoreError) -> [Amendments?] {
+    ) throws(StoreError) -> [Int: Amendments] {
+        func read(_ wanted: (UInt64) -> Bool) throws(StoreError) -> [Int: Amendments] {
             try reading { connection throws(DatabaseError) in
                 try self.amendments(messages, knownAt: .max, connection) { row throws(DatabaseError) in
                     wanted(row.position)
