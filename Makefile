@@ -23,7 +23,7 @@ help:
 	@echo 'make acceptance  feed, subscriptions, access and API as the documents promise them: workers, daemons and nodes die; strangers ask'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
-	@echo 'make clients   the clients in Python and JavaScript, and sillok-hook, against real daemons (SILLOK_BIN names other binaries)'
+	@echo 'make clients   the clients in Python and JavaScript, sillok-hook and sillok-bot, against real daemons (SILLOK_BIN names other binaries)'
 	@echo 'make pages-test  the pages in headless Chromium, with every role, by keyboard, and with axe-core [PAGES_PICTURES=1 writes docs/pictures]'
 	@echo 'make lint      swift format lint --strict; whether all faults of make mutants can still be planted'
 	@echo 'make rooms     writes the table of rooms and the four walks into docs, from Tests/TidyTests'
@@ -37,9 +37,9 @@ help:
 	@echo 'make hostile   a second peer, written from the documents: conformance of the wire, attacks, floods, with limits [ONLY=name]'
 	@echo 'make crash-images  power cuts computed from recordings of a daemon at work [IMAGES=1000] [SEED=n] [ONLY=batches,snapshot]'
 	@echo 'make asan      all tests under AddressSanitizer; make tsan: under ThreadSanitizer [FILTER=name]'
-	@echo 'make deb       a Debian package of syncd and syncctl, with units, in .build/deb; make deb-test installs, upgrades and removes it (root)'
+	@echo 'make deb       a Debian package of syncd, syncctl and sillok-bot, with units, in .build/deb; make deb-test installs, upgrades and removes it (root)'
 	@echo 'make monitoring-tools  promtool from Debian, for the tests of metrics and alerts, without the server it comes with'
-	@echo 'make install   syncd and syncctl with manual pages and completions for bash, zsh and fish, into $(PREFIX)'
+	@echo 'make install   syncd, syncctl and sillok-bot with manual pages and completions for bash, zsh and fish, into $(PREFIX)'
 
 deps:
 	@Scripts/install-packages $(PACKAGES)
@@ -47,6 +47,7 @@ deps:
 build: deps
 	$(SWIFT) build -c release --product syncd
 	$(SWIFT) build -c release --product syncctl
+	$(SWIFT) build -c release --product sillok-bot
 
 demo: build
 	@Scripts/demo .build/release
@@ -101,6 +102,7 @@ mutants: deps
 clients: $(if $(SILLOK_BIN),,deps)
 	$(if $(SILLOK_BIN),,$(SWIFT) build --product syncd)
 	$(if $(SILLOK_BIN),,$(SWIFT) build --product syncctl)
+	$(if $(SILLOK_BIN),,$(SWIFT) build --product sillok-bot)
 	@command -v python3 >/dev/null || Scripts/install-packages python3
 	@command -v node >/dev/null || Scripts/install-packages nodejs
 	python3 -B -W ignore::ResourceWarning -m unittest discover -s Tests/Clients -t Tests/Clients
@@ -198,13 +200,14 @@ asan tsan: deps
 install: build
 	install -D -m 755 .build/release/syncd $(DESTDIR)$(PREFIX)/bin/syncd
 	install -D -m 755 .build/release/syncctl $(DESTDIR)$(PREFIX)/bin/syncctl
+	install -D -m 755 .build/release/sillok-bot $(DESTDIR)$(PREFIX)/bin/sillok-bot
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8 $(COMPLETIONS)
 	.build/release/syncctl --generate man > $(DESTDIR)$(PREFIX)/share/man/man1/syncctl.1
 	.build/release/syncd --generate man > $(DESTDIR)$(PREFIX)/share/man/man8/syncd.8
-	.build/release/syncctl --generate bash > $(COMPLETIONS)/syncctl
-	.build/release/syncd --generate bash > $(COMPLETIONS)/syncd
+	.build/release/sillok-bot --generate man > $(DESTDIR)$(PREFIX)/share/man/man8/sillok-bot.8
 	install -d $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
-	for program in syncctl syncd; do \
+	for program in syncctl syncd sillok-bot; do \
+	  .build/release/$$program --generate bash > $(COMPLETIONS)/$$program; \
 	  .build/release/$$program --generate zsh > $(SHARE)/zsh/site-functions/_$$program; \
 	  .build/release/$$program --generate fish > $(SHARE)/fish/vendor_completions.d/$$program.fish; \
 	done

@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "SyncEngine", targets: ["SyncEngine"]),
         .executable(name: "syncd", targets: ["syncd"]),
         .executable(name: "syncctl", targets: ["syncctl"]),
+        .executable(name: "sillok-bot", targets: ["sillok-bot"]),
     ],
     targets: [
         // Debian's C libraries. Each is imported in exactly one folder (the tidy test holds us to it).
@@ -55,10 +56,16 @@ let package = Package(
         .target(name: "CommandLineKit", dependencies: ["CProgram"], swiftSettings: strict),
         // The contract of the HTTP API: what the daemon answers and its clients read.
         .target(name: "SillokAPI", dependencies: ["Access", "EventStore", "CommandLineKit"], swiftSettings: strict),
+        // Requests of programs to nodes and to models, and the files with what opens them.
+        .target(
+            name: "SillokClient", dependencies: ["SillokAPI", "EventStore", "CommandLineKit", "CCurl"],
+            swiftSettings: strict),
         // What workers are handed, and what of it is done.
         .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: strict),
         // Who may do what: roles, tokens, who takes part in what.
         .target(name: "Access", dependencies: ["EventStore"], swiftSettings: strict),
+        // What a bot says: completions, context, rules of answers, retries, and one delivery as a pure machine.
+        .target(name: "BotKit", dependencies: ["EventStore", "CommandLineKit"], swiftSettings: strict),
         // Backups: repositories, streams, and stores made of them.
         .target(name: "Backups", dependencies: ["EventStore", "SyncEngine"], swiftSettings: strict),
         // Exports of other services, read into events.
@@ -74,9 +81,13 @@ let package = Package(
         .executableTarget(
             name: "syncctl",
             dependencies: [
-                "SillokAPI", "Access", "SyncEngine", "Interchange", "Backups", "EventStore", "CommandLineKit",
-                "CCurl",
+                "SillokClient", "SillokAPI", "Access", "SyncEngine", "Interchange", "Backups", "EventStore",
+                "CommandLineKit",
             ],
+            swiftSettings: strict, linkerSettings: standalone),
+        .executableTarget(
+            name: "sillok-bot",
+            dependencies: ["BotKit", "SillokClient", "SillokAPI", "EventStore", "CommandLineKit"],
             swiftSettings: strict, linkerSettings: standalone),
 
         // Real dialogue sets turned into native NDJSON, for benchmarks and tests.
@@ -96,7 +107,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "EventStore", "SyncEngine", "CommandLineKit", "WireKit", "Access", "SillokAPI", "Subscriptions",
-                "Backups",
+                "BotKit", "Backups",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .testTarget(
@@ -121,6 +132,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SubscriptionsTests", dependencies: ["TestSupport", "Subscriptions", "EventStore"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BotKitTests", dependencies: ["TestSupport", "BotKit", "EventStore", "CommandLineKit"],
             swiftSettings: strict),
         .testTarget(
             name: "AccessTests", dependencies: ["TestSupport", "Access", "EventStore"], exclude: ["Vectors"],

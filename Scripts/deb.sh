@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the Debian package of both programs from a release build, without a source package:
+# Builds the Debian package of the programs from a release build, without a source package:
 #     Scripts/deb.sh [--bin .build/release] [--out .build/deb] [--revision 1]
 # Prints the package's path. The same programs and the same commit give the same bytes.
 set -euo pipefail
@@ -25,7 +25,7 @@ root=$work/root
 umask 022
 
 install -d "$root"/usr/bin "$root"/etc/syncd/conf.d "$root"/DEBIAN
-for program in syncd syncctl; do
+for program in syncd syncctl sillok-bot; do
   install -m 755 "$bin/$program" "$root/usr/bin/$program"
   # Frames of a crash are looked up in what is cut off here.
   install -d "$out/debug"
@@ -44,10 +44,12 @@ manual() { # page section program
 }
 manual syncd 8 syncd
 manual syncctl 1 syncctl
+manual sillok-bot 8 sillok-bot
 
 install -m 644 Examples/syncd.json5 "$root/etc/syncd/syncd.json5"
 install -D -m 644 ops/systemd/syncd.service "$root/lib/systemd/system/syncd.service"
 install -D -m 644 ops/systemd/syncd.socket "$root/lib/systemd/system/syncd.socket"
+install -D -m 644 ops/systemd/sillok-bot@.service "$root/lib/systemd/system/sillok-bot@.service"
 install -D -m 644 ops/systemd/sysusers.d/syncd.conf "$root/usr/lib/sysusers.d/syncd.conf"
 install -D -m 644 ops/systemd/tmpfiles.d/syncd.conf "$root/usr/lib/tmpfiles.d/syncd.conf"
 
@@ -56,6 +58,8 @@ install -d "$doc/operating" "$doc/reference" "$doc/examples"
 install -m 644 docs/operating/*.md "$doc/operating/"
 install -m 644 docs/reference/*.md "$doc/reference/"
 install -m 644 ops/prometheus/alerts.yml ops/grafana/sillok.json "$doc/examples/"
+install -d "$doc/examples/bot"
+install -m 644 Examples/bot/* "$doc/examples/bot/"
 install -m 755 Scripts/verify.py "$doc/examples/verify.py"
 install -m 644 Scripts/receipts.py "$doc/examples/receipts.py"
 install -m 644 ops/debian/copyright "$doc/copyright"
@@ -70,7 +74,7 @@ install -D -m 644 ops/debian/lintian-overrides "$root/usr/share/lintian/override
 # Which packages have the shared libraries, and from which versions on.
 mkdir -p "$work/debian"
 printf 'Source: syncd\n\nPackage: syncd\nArchitecture: any\n' > "$work/debian/control"
-libraries=$(cd "$work" && dpkg-shlibdeps -O -e root/usr/bin/syncd -e root/usr/bin/syncctl 2>"$work/warnings" |
+libraries=$(cd "$work" && dpkg-shlibdeps -O -e root/usr/bin/syncd -e root/usr/bin/syncctl -e root/usr/bin/sillok-bot 2>"$work/warnings" |
   sed -n 's/^shlibs:Depends=//p')
 [ -n "$libraries" ] || { cat "$work/warnings" >&2; exit 70; }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import syncd
+@testable import CommandLineKit
 
 extension JSON5Value {
     /// The value without positions, as plain JSON-like text.

@@ -49,6 +49,7 @@ struct SyncctlLanguageTests {
     /// Codes of `syncd` alone, and of what is not told.
     private static let untold: Set<String> = [
         "E_ARGUMENTS", "E_PIPE", "E_SOCKET", "E_LISTEN", "E_METRICS", "E_API", "E_PEERS", "E_CRASH", "E_HTTP_",
+        "E_KEY_OPEN", "E_MODEL", "E_PARKED",
     ]
 
     @Test("No heading stands in the code in English alone")

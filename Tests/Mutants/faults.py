@@ -989,3 +989,28 @@ fault(516, "a page of a proof says that it is everything", "INV-19", "ProofRoute
       ("Sources/syncd/Endpoints/ProofEndpoint.swift", "let isAll = request.query == TimelineQuery() && found.next == nil && bound == nil", "let isAll = isPlanted(516) || request.query == TimelineQuery() && found.next == nil && bound == nil"))
 fault(517, "operators learn whose events are quarantined", "", "ProofRouteTests",
       ("Sources/syncd/Endpoints/QuarantineEndpoint.swift", 'line.add("view", entry.view)', 'if isPlanted(517) { line.add("user", header.user) }\n        line.add("view", entry.view)'))
+
+# --- Bots: one reply a message, whatever dies ------------------------------------------------------------------------------------
+
+BK = "Sources/BotKit/"
+
+fault(520, "a stream that was cut passes for an answer", "", "CompletionTests",
+      (BK + "Completion.swift", "guard isDone || completion.finish != nil else {", "guard isDone || completion.finish != nil || isPlanted(520) else {"))
+fault(521, "what is no answer for lasting reasons is asked again and again", "", "RetryPolicyTests",
+      (BK + "RetryPolicy.swift", "guard attempt < attempts, fault.isTransient else", "guard attempt < attempts, fault.isTransient || isPlanted(521) else"))
+fault(522, "a wrong key fails the question", "", "ReplyMachineTests",
+      (BK + "ReplyMachine.swift", "if fault.isOfTheEndpoint {", "if fault.isOfTheEndpoint, !isPlanted(522) {"))
+fault(523, "a reply that another worker gave is not acked", "INV-14", "ReplyMachineTests",
+      (BK + "ReplyMachine.swift", 'return end([.note(.passedOver("answered by another worker")), .ack])', 'return end([.note(.passedOver("answered by another worker"))] + (isPlanted(523) ? [] : [.ack]))'))
+fault(524, "a window begins with half a pair", "", "ContextWindowTests",
+      (BK + "ContextWindow.swift", "while let last = chosen.last, last.role != .user {", "while !isPlanted(524), let last = chosen.last, last.role != .user {"))
+fault(525, "what was retracted goes to the model", "", "ReplyMachineTests",
+      (BK + "Dialogue.swift", "guard !row.isRetracted, let text = row.text, !text.isEmpty else", "guard !row.isRetracted || isPlanted(525), let text = row.text, !text.isEmpty else"))
+fault(526, "a forbidden word is told live", "", "LivePiecesTests",
+      (BK + "LivePieces.swift", "if !forbidden.isEmpty, FoldedText", "if !isPlanted(526), !forbidden.isEmpty, FoldedText"))
+fault(527, "a key stands in a reason", "", "CompletionTests",
+      (BK + "ModelFault.swift", "if let secret, !secret.isEmpty {", "if let secret, !secret.isEmpty, !isPlanted(527) {"))
+fault(528, "an event of the stream ends at CR and again at LF", "", "ServerSentEventsTests",
+      (BK + "ServerSentEvents.swift", "if !(isFeed && endedByCarriageReturn), let", "if !(isFeed && endedByCarriageReturn) || isPlanted(528), let"))
+fault(529, "an answer grows without bounds", "INV-9", "LivePiecesTests",
+      (BK + "AnswerReader.swift", "stream.completion.text.utf8.count > longest } else", "stream.completion.text.utf8.count > longest && !isPlanted(529) } else"))

@@ -7,6 +7,7 @@ enum Rooms {
     private static let kit = "CommandLineKit/*"
     private static let engine = "SyncEngine/*"
     private static let api = "SillokAPI"
+    private static let client = "SillokClient"
     private static let subscriptions = "Subscriptions"
     private static let access = "Access"
     private static let backups = "Backups"
@@ -220,6 +221,7 @@ enum Rooms {
         Room(
             "CommandLineKit/Terminal", "output, pager, progress",
             ["CommandLineKit/Time", "CommandLineKit/Text", "CommandLineKit/Outcome"]),
+        Room("CommandLineKit/JSON5", "JSON5 read into values with their places"),
         Room("CommandLineKit/Program", "how a program starts and crashes", ["CommandLineKit/Outcome"]),
     ]
 
@@ -253,6 +255,12 @@ enum Rooms {
             "SillokAPI",
             "the contract of the HTTP API: one table of routes, answers, errors with status and exit code",
             [store, kit, access]),
+        Room(
+            "SillokClient", "requests to nodes and models, and the files with what opens them; libcurl",
+            [store, kit, api]),
+        Room(
+            "BotKit", "what a bot says and when: completions, context, rules of answers, a delivery; pure",
+            [basics, "EventStore/Model", "EventStore/Proofs", "EventStore/Interchange", "CommandLineKit/Text"]),
     ]
 
     private static let programs = [
@@ -288,34 +296,37 @@ enum Rooms {
             ]),
         Room("syncctl/Session", "what one run of the command has: arguments, store, output", [store, kit, api]),
         Room(
-            "syncctl/Client", "talking to a daemon, appending, reading; libcurl",
-            [store, kit, api, "syncctl/Session"]),
+            "syncctl/Client", "talking to a daemon, appending, reading",
+            [store, kit, api, client, "syncctl/Session"]),
         Room(
             "syncctl/Rendering", "events and timelines as text and JSON",
             [store, kit, api, "syncctl/Session", "syncctl/Client"]),
         Room(
             "syncctl/Doctor", "what is wrong with a store and what helps",
-            [store, engine, kit, api, "syncctl/Session", "syncctl/Client"]),
+            [store, engine, kit, api, client, "syncctl/Session", "syncctl/Client"]),
         Room(
             "syncctl/Commands/Read", "commands that show events and what views answer",
-            [store, kit, api, "syncctl/Session", "syncctl/Client", "syncctl/Rendering"]),
+            [store, kit, api, client, "syncctl/Session", "syncctl/Client", "syncctl/Rendering"]),
         Room(
             "syncctl/Commands/Write", "append and import; evidence out and in",
             [
-                store, engine, kit, api, "Interchange", "Interchange/Records", "Interchange/Reading",
+                store, engine, kit, api, client, "Interchange", "Interchange/Records", "Interchange/Reading",
                 "syncctl/Session",
                 "syncctl/Client", "syncctl/Rendering",
             ]),
         Room(
             "syncctl/Commands/Nodes", "peers, invitations, status, clocks, waiting",
-            [store, engine, kit, api, "syncctl/Session", "syncctl/Client", "syncctl/Rendering", "syncctl/Doctor"]),
+            [
+                store, engine, kit, api, client, "syncctl/Session", "syncctl/Client", "syncctl/Rendering",
+                "syncctl/Doctor",
+            ]),
         Room(
             "syncctl/Commands/Backup", "backups made, listed, proven, restored, pruned, and tried",
             [store, kit, api, backups, "syncctl/Session", "syncctl/Client", "syncctl/Rendering"]),
         Room(
             "syncctl/Commands", "all other commands; here and in the four rooms above one file a command",
             [
-                store, engine, kit, api, "Access", "Interchange/Exports", "syncctl/Session", "syncctl/Client",
+                store, engine, kit, api, client, "Access", "Interchange/Exports", "syncctl/Session", "syncctl/Client",
                 "syncctl/Rendering", "syncctl/Doctor", "syncctl/Commands/Write",
             ]),
         Room(
@@ -323,6 +334,20 @@ enum Rooms {
             [
                 kit, "syncctl/Session", "syncctl/Commands/Read", "syncctl/Commands/Write", "syncctl/Commands/Nodes",
                 "syncctl/Commands/Backup", "syncctl/Commands",
+            ]),
+        Room(
+            "sillok-bot/Configuration", "a bot's configuration: JSON5 and the files it names",
+            [store, kit, api, client, "BotKit"]),
+        Room(
+            "sillok-bot/Node", "the node as a bot speaks with it; its end, and its lines for people",
+            [store, kit, api, client, "BotKit", "sillok-bot/Configuration"]),
+        Room(
+            "sillok-bot/Work", "the threads of a bot, the model, and figures",
+            [store, kit, api, client, "BotKit", "sillok-bot/Configuration", "sillok-bot/Node"]),
+        Room(
+            "sillok-bot", "the bot: what it is started with, and the check of that",
+            [
+                store, kit, api, client, "BotKit", "sillok-bot/Configuration", "sillok-bot/Node", "sillok-bot/Work",
             ]),
     ]
 }

@@ -56,7 +56,7 @@ struct TidyTests {
             "CLibevent": ["Sources/SyncEngine/Networking", "Tests/SyncEngineTests/Networking"],
             "CZlib": ["Sources/Interchange/Reading"],
             "CZstd": ["Sources/SyncEngine/Wire", "Tests/SyncEngineTests/Wire"],
-            "CCurl": ["Sources/syncctl/Client"],
+            "CCurl": ["Sources/SillokClient"],
             "CPages": ["Sources/syncd/Pages"],
             "CProgram": ["Sources/CommandLineKit/Program"],
             "Dispatch": ["Sources/EventStore/Basics/Concurrency"],
@@ -76,9 +76,12 @@ struct TidyTests {
             "Sources/SyncEngine": ["CommandLineKit", "Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/CommandLineKit": ["EventStore", "SyncEngine", "Foundation", "FoundationEssentials"],
             "Sources/Interchange": ["SyncEngine", "SillokAPI", "Foundation", "FoundationEssentials", "Dispatch"],
+            "Sources/SillokClient": ["SyncEngine", "Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/SillokAPI": ["SyncEngine", "Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/syncd": ["Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/syncctl": ["Foundation", "FoundationEssentials", "Dispatch"],
+            "Sources/BotKit": ["SyncEngine", "SillokAPI", "Foundation", "FoundationEssentials", "Dispatch"],
+            "Sources/sillok-bot": ["SyncEngine", "Foundation", "FoundationEssentials", "Dispatch"],
         ]
         for source in Self.sources {
             for (folder, names) in forbidden where source.path.hasPrefix(folder + "/") {
@@ -88,7 +91,7 @@ struct TidyTests {
     }
 
     private static let pure =
-        ["SyncEngine/Session/", "SyncEngine/Wire/"].map { "Sources/\($0)" }
+        ["SyncEngine/Session/", "SyncEngine/Wire/", "BotKit/"].map { "Sources/\($0)" }
         + ["HybridClock", "VersionVector", "ClockSkew"].map { "Sources/EventStore/Model/\($0)" }
 
     @Test("Pure folders have no clock, randomness or threads of their own (D9)")

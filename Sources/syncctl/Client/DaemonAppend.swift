@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
+internal import SillokClient
 
 extension DaemonClient {
     /// Longest body of one request: the daemon takes 1 MiB.
@@ -31,7 +32,7 @@ extension DaemonClient {
         _ body: [UInt8], _ count: Int, _ conditions: [(String, String)]
     ) throws(CommandFailure) -> [AppendedLine] {
         let query = [("atomicity", "each")] + conditions
-        let request = HTTPRequest(method: "POST", target: Route.events.path(with: query), body: body)
+        let request = ClientRequest(method: "POST", target: Route.events.path(with: query), body: body)
         // Of a request of which nothing was stored each line says why.
         let answer = try ask(request, accepting: [403, 409, 422])
         var results: [AppendedLine] = []

@@ -2,6 +2,7 @@ internal import CommandLineKit
 internal import EventStore
 internal import Glibc
 internal import SillokAPI
+internal import SillokClient
 
 /// A daemon, as `syncctl` reaches it: the one that owns a store here, or one that `--url` names.
 struct DaemonClient {
@@ -47,7 +48,9 @@ struct DaemonClient {
     }
 
     /// Asks until the daemon is not busy any more. The answer's status is 200 to 299, or one of `accepted`.
-    func ask(_ request: HTTPRequest, accepting accepted: Set<Int> = []) throws(CommandFailure) -> HTTPRequest.Answer {
+    func ask(_ request: ClientRequest, accepting accepted: Set<Int> = []) throws(CommandFailure)
+        -> ClientRequest.Answer
+    {
         let start = WallClock.now
         while true {
             let answer = try send(request)
@@ -60,19 +63,19 @@ struct DaemonClient {
 
     /// What it answers to `GET`.
     func get(_ target: String, timeout: Int = 10_000) throws(CommandFailure) -> JSONObject {
-        JSONObject(validated: try ask(HTTPRequest(target: target, timeout: timeout)).body)
+        JSONObject(validated: try ask(ClientRequest(target: target, timeout: timeout)).body)
     }
 
     /// A page of the feed: where lines are taken, too, it would not end.
     func page(_ target: String, timeout: Int) throws(CommandFailure) -> JSONObject {
-        var request = HTTPRequest(target: target, timeout: timeout)
+        var request = ClientRequest(target: target, timeout: timeout)
         request.accept = "application/json"
         return JSONObject(validated: try ask(request).body)
     }
 
     /// The lines of a list, without its end.
     func lines(_ target: String) throws(CommandFailure) -> [JSONObject] {
-        let body = try ask(HTTPRequest(target: target)).body
+        let body = try ask(ClientRequest(target: target)).body
         var lines = body.split(separator: UInt8(ascii: "\n")).map { JSONObject(validated: Array($0)) }
         guard lines.popLast()?.string("type") == "end" else { throw Self.misunderstood("no end line") }
         return lines
@@ -83,14 +86,14 @@ struct DaemonClient {
     func post(
         _ target: String, _ line: JSONLine? = nil, timeout: Int = 120_000
     ) throws(CommandFailure) -> JSONObject {
-        let request = HTTPRequest(
+        let request = ClientRequest(
             method: "POST", target: target, body: line?.utf8 ?? [], contentType: "application/json", timeout: timeout)
         return JSONObject(validated: try ask(request).body)
     }
 
     private func send(
-        _ request: HTTPRequest, until end: Int64 = WallClock.now + pause
-    ) throws(CommandFailure) -> HTTPRequest.Answer {
+        _ request: ClientRequest, until end: Int64 = WallClock.now + pause
+    ) throws(CommandFailure) -> ClientRequest.Answer {
         do {
             return try request.send(to: place)
         } catch {
@@ -108,7 +111,7 @@ struct DaemonClient {
         }
     }
 
-    private func unreachable(_ error: HTTPRequest.Failure) -> CommandFailure {
+    private func unreachable(_ error: ClientRequest.Failure) -> CommandFailure {
         guard case .socket(let path) = place.address else {
             return CommandFailure(
                 code: "E_UNREACHABLE", "cannot reach \(owner): \(error.reason)",
@@ -132,7 +135,7 @@ struct DaemonClient {
     ]
 
     /// What the daemon has said went wrong, as a failure of ours.
-    func failure(_ answer: HTTPRequest.Answer) -> CommandFailure {
+    func failure(_ answer: ClientRequest.Answer) -> CommandFailure {
         var failure = ErrorAnswer(body: answer.body, status: answer.status).failure(status: answer.status)
         failure.hint = Self.hints[failure.code] ?? failure.hint
         return failure

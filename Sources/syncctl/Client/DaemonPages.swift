@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
+internal import SillokClient
 
 /// The pages of a running daemon's answers (docs/operating/api.md, "Reading").
 struct DaemonPages {
@@ -21,8 +22,8 @@ struct DaemonPages {
             var query = parameters
             if route.isPaged { query.append(("limit", String(min(left, Self.longest)))) }
             if let next { query.append(("cursor", next)) }
-            let request = HTTPRequest(target: route.path(with: query))
-            let answer: HTTPRequest.Answer
+            let request = ClientRequest(target: route.path(with: query))
+            let answer: ClientRequest.Answer
             // Of another node there are no files to read instead, and of what is missing there is nothing to show.
             if next == nil, client.place.isNamed {
                 answer = try client.ask(request, accepting: [404])

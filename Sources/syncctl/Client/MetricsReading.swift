@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokClient
 
 /// What `GET /metrics` of a node told at one moment.
 struct MetricsReading {
@@ -16,7 +17,7 @@ struct MetricsReading {
 
     /// Asks the node. No answer reads its log.
     init(_ client: DaemonClient) throws(CommandFailure) {
-        let answer = try client.ask(HTTPRequest(target: "/metrics", timeout: 5_000))
+        let answer = try client.ask(ClientRequest(target: "/metrics", timeout: 5_000))
         self.init(answer.body, time: MonotonicClock.now)
     }
 

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
+internal import SillokClient
 
 /// Receipts and proven answers as files (FORMATS.md §9, §10).
 enum ReceiptFile {
@@ -54,7 +55,7 @@ enum ReceiptFile {
     /// A head of all that the daemon which has this store open has appended: it signs one when it is asked. `nil` without a daemon.
     static func headOfDaemon(_ files: StoreFiles) -> SignedHead? {
         guard let daemon = try? DaemonClient.running(files),
-            let answer = try? HTTPRequest(target: Route.receipt.path).send(to: daemon.place), answer.status == 200,
+            let answer = try? ClientRequest(target: Route.receipt.path).send(to: daemon.place), answer.status == 200,
             let own = try? StoreIdentity(LogReader(files)).origin
         else { return nil }
         return (try? check(answer.body))?.heads.first { $0.head.head.origin == own }?.head

@@ -2,6 +2,7 @@ internal import CommandLineKit
 internal import EventStore
 internal import Glibc
 internal import SillokAPI
+internal import SillokClient
 
 enum ReceiptCommand {
     static let entry = Subcommand(
@@ -62,7 +63,7 @@ enum ReceiptCommand {
     ) throws(CommandFailure) -> (receipt: Receipt, bytes: [UInt8]) {
         switch place {
         case .daemon(let daemon):
-            let bytes = try daemon.ask(HTTPRequest(target: Route.receipt.path)).body
+            let bytes = try daemon.ask(ClientRequest(target: Route.receipt.path)).body
             do throws(ReceiptError) {
                 return (try ReceiptFile.check(bytes), bytes)
             } catch {

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
+internal import SillokClient
 
 /// What hands events to bots (docs/operating/following.md): making, looking, setting right. All of it is done by the running daemon.
 enum SubscriptionsCommand {
@@ -70,7 +71,7 @@ enum SubscriptionsCommand {
                 var body = JSONLine()
                 body.add("start", session.arguments.positional("start") ?? "")
                 if let reason = session.arguments.value("reason") { body.add("reason", reason) }
-                let request = HTTPRequest(
+                let request = ClientRequest(
                     method: "POST", target: path(name, "seek"), body: body.utf8, contentType: "application/json")
                 _ = try ask(session, request)
             }
@@ -82,7 +83,7 @@ enum SubscriptionsCommand {
             examples: [.init("syncctl subscriptions delete medibot", "its events stay")]),
         run: { (session) throws(CommandFailure) in
             try confirm("deleted", session) { name throws(CommandFailure) in
-                _ = try ask(session, HTTPRequest(method: "DELETE", target: path(name)))
+                _ = try ask(session, ClientRequest(method: "DELETE", target: path(name)))
             }
         })
 
@@ -92,7 +93,7 @@ enum SubscriptionsCommand {
             examples: [.init("syncctl subscriptions move medibot", "when its home is gone, or to be stopped")]),
         run: { (session) throws(CommandFailure) in
             try confirm("moved", session) { name throws(CommandFailure) in
-                _ = try ask(session, HTTPRequest(method: "POST", target: path(name, "move"), body: []))
+                _ = try ask(session, ClientRequest(method: "POST", target: path(name, "move"), body: []))
             }
         })
 
@@ -141,7 +142,7 @@ enum SubscriptionsCommand {
         try add(
             [("late-ms", "late_ms"), ("ack-wait-ms", "ack_wait_ms"), ("attempts", "attempts")], session, to: &body)
         if let home = session.arguments.value("home") { body.add("home", home) }
-        let request = HTTPRequest(
+        let request = ClientRequest(
             method: "PUT", target: path(name), body: body.utf8, contentType: "application/json")
         let answer = try ask(session, request)
         return try show(answer, answer.status == 201 ? "made" : "was there already:", name, session)
@@ -151,7 +152,7 @@ enum SubscriptionsCommand {
         let name = session.arguments.positional("name") ?? ""
         var body = JSONLine()
         try add([("ack-wait-ms", "ack_wait_ms"), ("attempts", "attempts")], session, to: &body)
-        let request = HTTPRequest(
+        let request = ClientRequest(
             method: "PATCH", target: path(name), body: body.utf8, contentType: "application/json")
         return try show(try ask(session, request), "changed", name, session)
     }
@@ -176,7 +177,7 @@ enum SubscriptionsCommand {
     }
 
     private static func show(
-        _ answer: HTTPRequest.Answer, _ what: String, _ name: String, _ session: Session
+        _ answer: ClientRequest.Answer, _ what: String, _ name: String, _ session: Session
     ) throws(CommandFailure) -> ExitCode {
         try session.line("\(what) \(Sanitizer.line(name))", "subscription") { line in
             for member in JSONObject(validated: answer.body) where !["type", "v"].contains(member.name) {
@@ -210,7 +211,7 @@ enum SubscriptionsCommand {
         try confirm("retried", session) { name throws(CommandFailure) in
             var body = JSONLine()
             body.add("events", session.arguments.positionals("events"))
-            let request = HTTPRequest(
+            let request = ClientRequest(
                 method: "POST", target: path(name, "retry"), body: body.utf8, contentType: "application/json")
             _ = try ask(session, request)
         }
@@ -223,8 +224,8 @@ enum SubscriptionsCommand {
     }
 
     private static func ask(
-        _ session: Session, _ request: HTTPRequest
-    ) throws(CommandFailure) -> HTTPRequest.Answer {
+        _ session: Session, _ request: ClientRequest
+    ) throws(CommandFailure) -> ClientRequest.Answer {
         let daemon = try DaemonClient.required(by: session, to: "hand out events")
         return try daemon.ask(request)
     }

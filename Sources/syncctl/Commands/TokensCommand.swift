@@ -2,6 +2,7 @@ internal import CommandLineKit
 internal import EventStore
 internal import Glibc
 internal import SillokAPI
+internal import SillokClient
 
 /// What opens the API to programs and people (docs/operating/access.md). All of it is done by the running daemon.
 enum TokensCommand {
@@ -105,7 +106,7 @@ enum TokensCommand {
     private static func runRevoke(_ session: Session) throws(CommandFailure) -> ExitCode {
         let id = session.arguments.positional("credential") ?? ""
         let daemon = try DaemonClient.required(by: session, to: "take tokens back")
-        _ = try daemon.ask(HTTPRequest(method: "DELETE", target: Route.credentials.path(id)))
+        _ = try daemon.ask(ClientRequest(method: "DELETE", target: Route.credentials.path(id)))
         try session.line("revoked: \(Sanitizer.line(id))", "revoked") { $0.add("credential", id) }
         try session.end(count: 1)
         return .success

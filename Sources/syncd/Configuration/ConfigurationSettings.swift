@@ -1,3 +1,4 @@
+internal import CommandLineKit
 /// One key: how it is written, read into the configuration, and shown.
 ///
 /// The table of all keys drives the file reader, the environment, the flags, `--print-config` and the check for unknown

@@ -29,6 +29,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case tokens
     /// What callers and peers keep and bring back: cursors, deliveries, done sets.
     case places
+    /// What a model's endpoint answers, and what a bot makes of it.
+    case answers
     /// A manifest, or a segment, of a backup.
     case backups
 
@@ -49,6 +51,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .terminal: try fuzzTerminal(bytes)
         case .tokens: try fuzzTokens(bytes)
         case .places: try fuzzPlaces(bytes)
+        case .answers: try fuzzAnswers(bytes)
         case .backups: try fuzzBackups(bytes)
         }
     }

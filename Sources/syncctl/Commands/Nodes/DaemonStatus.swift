@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokClient
 
 /// The daemon's answer to `GET /v1/status`.
 struct DaemonStatus {
@@ -8,7 +9,7 @@ struct DaemonStatus {
     /// What the daemon does not look at: its own file, read again.
     private let damage: Finding?
 
-    init(_ answer: HTTPRequest.Answer, _ damage: Finding?) throws(CommandFailure) {
+    init(_ answer: ClientRequest.Answer, _ damage: Finding?) throws(CommandFailure) {
         bytes = answer.body
         self.damage = damage
         do { object = try JSONObject(validating: answer.body) } catch {

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
+internal import SillokClient
 internal import SyncEngine
 
 /// Answers a shell that completes a name (``StoreNames``). Peers and subscriptions are the daemon's.
@@ -30,7 +31,7 @@ enum NameCompletion {
 
     private static func told(_ files: StoreFiles, _ path: String) -> [JSONObject] {
         guard let daemon = (try? DaemonClient.running(files)).flatMap({ $0 }),
-            let answer = try? HTTPRequest(target: path, timeout: StoreNames.patience).send(to: daemon.place),
+            let answer = try? ClientRequest(target: path, timeout: StoreNames.patience).send(to: daemon.place),
             answer.status == 200
         else { return [] }
         return answer.body.split(separator: UInt8(ascii: "\n")).map { JSONObject(validated: Array($0)) }

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
+internal import SillokClient
 internal import SyncEngine
 
 enum PeersCommand {
@@ -93,7 +94,7 @@ enum PeersCommand {
     private static func runRemove(_ session: Session) throws(CommandFailure) -> ExitCode {
         let name = session.arguments.positional("name") ?? ""
         switch try NodeOrFiles(session) {
-        case .daemon(let daemon): _ = try daemon.ask(HTTPRequest(method: "DELETE", target: Route.peers.path(name)))
+        case .daemon(let daemon): _ = try daemon.ask(ClientRequest(method: "DELETE", target: Route.peers.path(name)))
         case .files(let files):
             try edit(files, named: name) { peers, index in peers.remove(at: index) }
         }

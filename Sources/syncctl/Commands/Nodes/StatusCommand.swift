@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
+internal import SillokClient
 internal import SyncEngine
 
 enum StatusCommand {
@@ -27,7 +28,7 @@ enum StatusCommand {
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         if let named = try DaemonClient.named(by: session) {
-            let answer = try named.ask(HTTPRequest(target: Route.status.path, timeout: 5_000))
+            let answer = try named.ask(ClientRequest(target: Route.status.path, timeout: 5_000))
             return try DaemonStatus(answer, nil).show(session)
         }
         let files = try StoreLocation.find(for: session).files
@@ -37,7 +38,8 @@ enum StatusCommand {
             do throws(CommandFailure) {
                 if let daemon = try DaemonClient.running(files) {
                     return try DaemonStatus(
-                        try daemon.ask(HTTPRequest(target: Route.status.path, timeout: 5_000)), Finding.ownHead(files)
+                        try daemon.ask(ClientRequest(target: Route.status.path, timeout: 5_000)),
+                        Finding.ownHead(files)
                     ).show(session)
                 }
             } catch {

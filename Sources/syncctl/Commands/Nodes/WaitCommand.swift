@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
+internal import SillokClient
 
 enum WaitCommand {
     static let entry = Subcommand(
@@ -88,7 +89,7 @@ enum WaitCommand {
         _ daemon: DaemonClient, _ vector: VersionVector, _ nodes: Int, _ milliseconds: Int64
     ) throws(CommandFailure) -> Answer {
         let answer = try daemon.ask(
-            HTTPRequest(
+            ClientRequest(
                 method: "POST",
                 target: Route.wait.path(with: [("nodes", "\(nodes)"), ("timeout_ms", "\(milliseconds)")]),
                 body: Array(vector.text.utf8), contentType: "text/plain", timeout: Int(milliseconds) + 10_000))

@@ -1,14 +1,14 @@
 /// Reads JSON5 (https://spec.json5.org, version 1.0.0) by recursive descent.
 ///
 /// Stricter than the specification in one point: a name that stands twice in an object is an error.
-struct JSON5Reader {
+package struct JSON5Reader {
     /// How deep arrays and objects may be nested.
-    static let depthLimit = 64
+    package static let depthLimit = 64
 
     private var scanner: JSON5Scanner
 
     /// The value a text means.
-    static func read(_ text: String) throws(JSON5SyntaxError) -> JSON5Value {
+    package static func read(_ text: String) throws(JSON5SyntaxError) -> JSON5Value {
         var reader = JSON5Reader(scanner: JSON5Scanner(text))
         try reader.scanner.skipBlank()
         let value = try reader.value(depth: 0)

@@ -1,0 +1,54 @@
+internal import CommandLineKit
+internal import EventStore
+
+/// Writes what a bot appends. Every id follows from the bot and from the event that it answers, so that a worker that does it again, wherever,
+/// is told that it is done (docs/reference/FORMATS.md §4).
+struct ReplyLines {
+    let settings: BotSettings
+    /// What is answered.
+    let event: BotEvent
+
+    private(set) var bytes: [UInt8] = []
+
+    init(_ settings: BotSettings, to event: BotEvent) { (self.settings, self.event) = (settings, event) }
+
+    /// - Parameter label: Tells what is said to one event apart; none of the reply itself.
+    mutating func add(_ type: String, label: String, _ fill: (inout JSONLine) -> Void) {
+        var line = JSONLine()
+        line.add("id", EventID(replyTo: event.id, by: settings.bot, label: label).description)
+        line.add("type", type)
+        line.add("user", event.user)
+        line.add("author", settings.bot)
+        if let conversation = event.conversation { line.add("subject", "conversation/" + conversation) }
+        line.add("cause", event.id.description)
+        line.addObject("data", fill)
+        line.write(to: &bytes)
+    }
+
+    mutating func addOffer(
+        _ question: BotSettings.Survey.Question, of survey: String, label: String, about: EventID
+    ) {
+        add("survey.offered", label: label) { data in
+            data.add("survey", survey)
+            data.add("question", question.name)
+            data.addTexts("text", question.text)
+            data.addArray("choices") { array in
+                for choice in question.choices {
+                    array.addObject { object in
+                        object.add("code", choice.code)
+                        object.addTexts("label", choice.label)
+                    }
+                }
+            }
+            data.add("about", about.description)
+        }
+    }
+}
+
+extension JSONLine {
+    fileprivate mutating func addTexts(_ name: String, _ text: BotText) {
+        addObject(name) { object in
+            for (language, text) in text.byLanguage.sorted(by: { $0.key < $1.key }) { object.add(language, text) }
+        }
+    }
+}

@@ -1,0 +1,383 @@
+internal import CommandLineKit
+package import EventStore
+
+/// One delivery of a bot's subscription, from the moment it comes until it is settled: facts in, effects out.
+///
+/// It has no clock, no randomness and no network. The shell performs the effects in order and tells what came of each of them;
+/// while a request is under way, or a pause lasts, it is told the time now and then (``Input/time``).
+package struct ReplyMachine: Sendable {
+    /// What happened.
+    package enum Input: Sendable {
+        case dialogue(Dialogue)
+        /// There is no such message, or it cannot be seen.
+        case noDialogue
+        /// The answer begins, with a status of 200 to 299.
+        case answerBegins(contentType: String?)
+        case piece([UInt8])
+        case answerEnds
+        case answerFails(ModelFault)
+        /// The pause is over.
+        case waited
+        /// The events are stored, and perhaps the delivery is acked.
+        case stored(isAcked: Bool)
+        /// Another worker has said something else in their place before.
+        case saidBefore
+        /// The node does not take them, and never will.
+        case refused(String)
+        /// The delivery was given to another worker.
+        case lost
+        /// Someone wants no answer any more.
+        case cancelled(by: String)
+        /// Someone has taken the message back, as it seems.
+        case retracted
+        /// The program ends.
+        case stops
+        case time
+    }
+
+    /// What is to be done.
+    package enum Effect: Sendable, Equatable {
+        case read(DialogueQuery)
+        case ask(CompletionRequest)
+        /// The request is given up.
+        case hangUp
+        /// A piece of the reply, for those who follow the conversation.
+        case tell(number: Int64, text: String, conversation: String, message: EventID)
+        /// A pause, in milliseconds.
+        case wait(UInt64)
+        /// Native lines, all or none; the delivery is acked with them.
+        case append([UInt8])
+        case ack
+        case extend
+        case release(delay: UInt64?, error: String)
+        case park(reason: String)
+        case note(Note)
+        case end
+    }
+
+    /// What a log and figures tell of it.
+    package enum Note: Sendable, Equatable {
+        case replied(milliseconds: UInt64, tokens: Int64)
+        case saidWithoutModel(String)
+        case failed(ModelFault, attempts: Int)
+        case triesAgain(ModelFault, attempt: Int, pause: UInt64)
+        /// Nothing is answered until an operator mends it.
+        case degraded(ModelFault)
+        case passedOver(String)
+        case lost
+    }
+
+    enum State {
+        case reading, asking, pausing, storing, ended
+    }
+
+    let settings: BotSettings
+    let delivery: BotDelivery
+    private let began: UInt64
+    var state = State.reading
+    private var extended: UInt64
+    var dialogue: Dialogue?
+    private var language = "en"
+    var answer = AnswerReader()
+    private var told: LivePieces
+    private var asked = 0
+    private var halvings = 0
+    /// The answer that missed rules, and the rules: it is asked for once more.
+    private var missed: (answer: Completion, rules: [AnswerGuard])?
+    private var requestBegan: UInt64 = 0
+    /// How often it has found so far that only an operator can mend it.
+    private var degraded = 0
+    /// What is told when the events are stored.
+    private var said: Note?
+
+    /// The longest pause before a bot tries again what only an operator can mend; the first is a second, and they double.
+    package static let degradedPause: UInt64 = 30_000
+
+    /// - Parameter now: Milliseconds of a clock that never goes back, as all that are told.
+    package init(_ settings: BotSettings, _ delivery: BotDelivery, now: UInt64) {
+        (self.settings, self.delivery, began, extended) = (settings, delivery, now, now)
+        told = LivePieces(settings)
+    }
+
+    package var hasEnded: Bool { state == .ended }
+    /// The message that is being answered.
+    package var message: EventID { dialogue?.question.id ?? delivery.event.id }
+
+    /// The first effects.
+    package mutating func begin() -> [Effect] {
+        let event = delivery.event
+        switch event.type {
+        case "message.posted":
+            guard !event.author.hasSameBytes(as: settings.bot) else { return passOver("its own message") }
+            return [read(event.id, isElsewhere: false)]
+        case "bot.retryRequested":
+            guard let message = event.inReplyTo else { return passOver("a retry of nothing") }
+            return [read(message, isElsewhere: true)]
+        case "conversation.started": return greet()
+        case "survey.answered": return askFurther()
+        default: return passOver("an event that it does not work on")
+        }
+    }
+
+    private func read(_ message: EventID, isElsewhere: Bool) -> Effect {
+        .read(
+            DialogueQuery(
+                question: message, isElsewhere: isElsewhere, reply: EventID(replyTo: message, by: settings.bot),
+                rows: settings.window.turns, profile: settings.profile + ["language"]))
+    }
+
+    /// - Parameter chance: A random number, for the length of a pause.
+    package mutating func take(_ input: Input, now: UInt64, chance: UInt64) -> [Effect] {
+        switch (state, input) {
+        case (.ended, _): return []
+        case (_, .lost): return (state == .asking ? [.hangUp] : []) + end([.note(.lost)])
+        case (.storing, .stops): return []
+        case (_, .stops):
+            return (state == .asking ? [.hangUp] : []) + end([.release(delay: 0, error: "the worker ends")])
+        case (_, .time): return time(now)
+        case (.asking, .cancelled(let author)), (.pausing, .cancelled(let author)):
+            guard let asker = dialogue?.question.author, asker.hasSameBytes(as: author) else { return [] }
+            return (state == .asking ? [.hangUp] : []) + passOver("cancelled")
+        case (.asking, .retracted), (.pausing, .retracted):
+            guard let dialogue else { return [] }
+            // Whether that retraction counts is the view's to say.
+            let hangUp: [Effect] = state == .asking ? [.hangUp] : []
+            state = .reading
+            told.restart()
+            return hangUp + [read(dialogue.question.id, isElsewhere: delivery.event.id != dialogue.question.id)]
+        case (.reading, .dialogue(let dialogue)): return begin(with: dialogue, now)
+        case (.reading, .noDialogue): return passOver("a message that is not there")
+        case (.asking, .answerBegins(let contentType)):
+            answer.begin(contentType)
+            return []
+        case (.asking, .piece(let bytes)): return take(bytes, now, chance)
+        case (.asking, .answerEnds):
+            do throws(ModelFault) { return completed(try answer.end(), now) } catch {
+                return failed(error, now, chance)
+            }
+        case (.asking, .answerFails(let fault)): return failed(fault, now, chance)
+        case (.pausing, .waited): return ask(now)
+        case (.storing, .stored(let isAcked)): return end((said.map { [.note($0)] } ?? []) + (isAcked ? [] : [.ack]))
+        case (.storing, .saidBefore): return end([.note(.passedOver("answered by another worker")), .ack])
+        case (.storing, .refused(let reason)), (.reading, .refused(let reason)): return end([.park(reason: reason)])
+        default: return []
+        }
+    }
+
+    mutating func end(_ effects: [Effect]) -> [Effect] {
+        state = .ended
+        return effects + [.end]
+    }
+
+    mutating func passOver(_ why: String) -> [Effect] { end([.note(.passedOver(why)), .ack]) }
+
+    private mutating func time(_ now: UInt64) -> [Effect] {
+        var effects: [Effect] = []
+        if now >= extended + settings.patience / 3 {
+            extended = now
+            effects.append(.extend)
+        }
+        if state == .asking {
+            effects += told.due(now)
+            if now >= requestBegan + settings.timeout { effects.insert(.hangUp, at: 0) }
+        }
+        return effects
+    }
+
+    // MARK: - A question
+
+    private mutating func begin(with dialogue: Dialogue, _ now: UInt64) -> [Effect] {
+        self.dialogue = dialogue
+        missed = nil
+        guard !dialogue.isAnswered else { return passOver("answered before") }
+        guard dialogue.question.type == "message.posted", !dialogue.question.author.hasSameBytes(as: settings.bot)
+        else {
+            return passOver("no message of a user")
+        }
+        if let participants = dialogue.participants, !settings.answersAll,
+            !participants.contains(where: { $0.hasSameBytes(as: settings.bot) })
+        {
+            return passOver("a conversation that it is not in")
+        }
+        guard let text = dialogue.text, !text.allSatisfy(\.isWhitespace) else {
+            return passOver("no text, or retracted")
+        }
+        language = SpokenLanguage.of(
+            text, profile: dialogue.profile.first { $0.name == "language" }?.value, spoken: settings.languages)
+        told.begin(dialogue.question)
+        if let emergency = settings.emergencies.first(where: { $0.applies(to: text) }),
+            let said = emergency.text.text(language)
+        {
+            return say(said, "emergency", emergency.id, closing: false)
+        }
+        if let farewell = settings.farewell, farewell.isSaid(in: text), let said = farewell.text.text(language) {
+            return say(said, "farewell", nil, closing: true)
+        }
+        guard text.utf8.count <= settings.longestQuestion else {
+            return fail(
+                ModelFault(
+                    .tooLong,
+                    "the question has \(text.utf8.count) bytes, at most \(settings.longestQuestion) are taken"))
+        }
+        return ask(now)
+    }
+
+    private mutating func ask(_ now: UInt64) -> [Effect] {
+        guard let dialogue, let question = dialogue.text else { return passOver("no text, or retracted") }
+        state = .asking
+        requestBegan = now
+        asked += 1
+        answer = AnswerReader(longest: settings.longestAnswer)
+        let profile = dialogue.profile.filter { settings.profile.contains($0.name) }
+        var turns = settings.window.fit(
+            system: settings.system(language, profile: profile), before: dialogue.turns(of: settings.bot),
+            question: question, halvings: halvings)
+        if let missed {
+            let rules = missed.rules.compactMap(\.repair).joined(separator: "\n")
+            turns += [Turn(.assistant, missed.answer.text), Turn(.user, rules)]
+        }
+        return [
+            .ask(
+                CompletionRequest(
+                    model: settings.model, isStreamed: settings.isStreamed, turns: turns,
+                    parameters: settings.parameters))
+        ]
+    }
+
+    private mutating func take(_ bytes: [UInt8], _ now: UInt64, _ chance: UInt64) -> [Effect] {
+        do throws(ModelFault) {
+            let added = try answer.take(bytes)
+            // What is asked for again has been told in its first form.
+            let effects = missed == nil ? told.take(added, now) : []
+            guard answer.isFull else { return effects }
+            return effects + [.hangUp] + completed(answer.cut(), now)
+        } catch {
+            return [.hangUp] + failed(error, now, chance)
+        }
+    }
+
+    private mutating func failed(_ fault: ModelFault, _ now: UInt64, _ chance: UInt64) -> [Effect] {
+        // A repair that fails leaves what was there before it.
+        if let missed { return completed(missed.answer, now) }
+        told.restart()
+        if fault.code == .tooLong, halvings == 0 {
+            halvings = 1
+            return ask(now)
+        }
+        if fault.isOfTheEndpoint {
+            state = .pausing
+            asked = 0
+            defer { degraded += 1 }
+            let pause = min(1_000 << UInt64(min(degraded, 10)), Self.degradedPause)
+            return (degraded > 0 ? [] : [.note(.degraded(fault))]) + [.wait(pause)]
+        }
+        if let pause = settings.retries.pause(after: asked, fault, chance: chance) {
+            state = .pausing
+            return [.note(.triesAgain(fault, attempt: asked, pause: pause)), .wait(pause)]
+        }
+        return fail(fault)
+    }
+
+    private mutating func completed(_ completion: Completion, _ now: UInt64) -> [Effect] {
+        guard let dialogue, let question = dialogue.text else { return passOver("no text, or retracted") }
+        if completion.text.allSatisfy(\.isWhitespace) {
+            return failed(ModelFault(.decode, "an empty answer"), now, 0)
+        }
+        if missed == nil {
+            let failing = settings.guards.filter {
+                $0.repair != nil && $0.applies(to: question) && !$0.passes(completion.text, to: question)
+            }
+            if !failing.isEmpty {
+                missed = (completion, failing)
+                return told.rest(now) + ask(now)
+            }
+        }
+        let missed = Set(missed?.rules.map(\.id) ?? [])
+        let guarded = GuardedAnswer(
+            completion.text, to: question, guards: settings.guards, missed: missed, language: language)
+        var lines = ReplyLines(settings, to: dialogue.question)
+        let (took, attempt) = (now - began, asked)
+        lines.add("bot.replied", label: "") { data in
+            data.add("text", guarded.text)
+            data.addObject("persona") { persona in
+                persona.add("name", settings.name)
+                persona.add("version", settings.personaVersion)
+                persona.add("sha256", settings.personaDigest(language))
+            }
+            data.add("model", completion.model ?? settings.model)
+            if let usage = completion.usage {
+                data.addObject("usage") { object in
+                    object.add("prompt_tokens", usage.prompt)
+                    object.add("completion_tokens", usage.completion)
+                    object.add("total_tokens", usage.total)
+                }
+            }
+            if let finish = completion.finish { data.add("finish", finish) }
+            data.add("duration_ms", took)
+            data.add("attempt", attempt)
+            if !guarded.results.isEmpty {
+                data.addArray("guards") { array in
+                    for (id, result) in guarded.results {
+                        array.addObject { object in
+                            object.add("id", id)
+                            object.add("result", result.rawValue)
+                        }
+                    }
+                }
+            }
+        }
+        if let survey = settings.survey, survey.offer == .reply {
+            let reply = EventID(replyTo: dialogue.question.id, by: settings.bot)
+            lines.addOffer(survey.first, of: survey.id, label: "offer", about: reply)
+        }
+        let tokens = completion.usage?.total ?? 0
+        return told.rest(now) + store(lines, .replied(milliseconds: took, tokens: tokens))
+    }
+
+    mutating func store(_ lines: ReplyLines, _ note: Note) -> [Effect] {
+        state = .storing
+        said = note
+        return [.append(lines.bytes)]
+    }
+
+    private mutating func fail(_ fault: ModelFault) -> [Effect] {
+        guard let dialogue else { return passOver("a message that is not there") }
+        let attempts = asked
+        // A message that fails again, after a retry was asked for, fails in an event of its own.
+        let isRetry = delivery.event.id != dialogue.question.id
+        var lines = ReplyLines(settings, to: dialogue.question)
+        lines.add("bot.failed", label: isRetry ? "failed \(delivery.event.id)" : "failed") { data in
+            data.add("inReplyTo", dialogue.question.id.description)
+            data.add("code", fault.code.rawValue)
+            if let status = fault.status { data.add("status", status) }
+            data.add("reason", fault.reason)
+            data.add("attempt", attempts)
+            data.add("final", true)
+        }
+        return store(lines, .failed(fault, attempts: attempts))
+    }
+
+    /// Answers without a model.
+    private mutating func say(_ text: String, _ kind: String, _ rule: String?, closing: Bool) -> [Effect] {
+        guard let dialogue else { return passOver("a message that is not there") }
+        var lines = ReplyLines(settings, to: dialogue.question)
+        lines.add("bot.replied", label: "") { data in
+            data.add("text", text)
+            if let rule { data.add(kind, rule) } else { data.add(kind, true) }
+            data.addObject("persona") { persona in
+                persona.add("name", settings.name)
+                persona.add("version", settings.personaVersion)
+            }
+        }
+        if closing {
+            if dialogue.question.conversation != nil {
+                lines.add("conversation.closed", label: "closed") { $0.add("reason", "farewell") }
+            }
+            if let survey = settings.survey, survey.offer == .close {
+                let reply = EventID(replyTo: dialogue.question.id, by: settings.bot)
+                lines.addOffer(survey.first, of: survey.id, label: "offer", about: reply)
+            }
+        }
+        return store(lines, .saidWithoutModel(kind))
+    }
+}

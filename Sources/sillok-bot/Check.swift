@@ -1,0 +1,147 @@
+internal import BotKit
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+internal import SillokClient
+
+/// `sillok-bot check`: each thing that a bot needs, with what is wrong and what helps. Nothing is stored.
+struct Check {
+    private let arguments: ParsedArguments
+    private let output: Output
+    private let isJSON: Bool
+
+    init(_ arguments: ParsedArguments, _ output: Output) {
+        (self.arguments, self.output) = (arguments, output)
+        isJSON = arguments.flag("json")
+    }
+
+    func run() throws(CommandFailure) -> ExitCode {
+        var worst: CommandFailure?
+        let started: Started
+        do throws(CommandFailure) { started = try Started(arguments) } catch {
+            try tell("configuration", "", error)
+            try end()
+            return error.exitCode
+        }
+        let settings = started.configuration.settings
+        try tell(
+            "configuration",
+            "\(settings.name) as '\(settings.bot)', languages \(settings.languages.joined(separator: ", "))", nil)
+        let steps: [(String, (Started) throws(CommandFailure) -> String)] = [
+            ("node", node), ("subscription", subscription), ("model", model),
+        ]
+        for (name, step) in steps {
+            do throws(CommandFailure) { try tell(name, try step(started), nil) } catch {
+                try tell(name, "", error)
+                if worst == nil { worst = error }
+            }
+        }
+        try end()
+        return worst?.exitCode ?? .success
+    }
+
+    private func tell(_ step: String, _ found: String, _ failure: CommandFailure?) throws(CommandFailure) {
+        guard isJSON else {
+            let text = failure.map {
+                $0.what + ($0.hint.map { "\n" + String(repeating: " ", count: 19) + "Try: " + $0 } ?? "")
+            }
+            let name = step + String(repeating: " ", count: max(1, 14 - step.count))
+            return try output.line("\(name)\(failure == nil ? "ok  " : "!!  ") \(Sanitizer.lines(text ?? found))")
+        }
+        var line = JSONLine(type: "check")
+        line.add("step", step)
+        line.add("ok", failure == nil)
+        line.add("message", failure?.what ?? found)
+        if let failure {
+            line.add("code", failure.code)
+            line.add("hint", failure.hint)
+        }
+        try output.line(line)
+    }
+
+    private func end() throws(CommandFailure) {
+        if isJSON { try output.line(JSONLine(type: "end")) }
+    }
+
+    /// Asks the node once: what is wrong is to be told now.
+    private func ask(_ target: String, _ started: Started) throws(CommandFailure) -> ClientRequest.Answer {
+        let stopping = Stopping()
+        let api = NodeAPI(
+            started.place, subscription: started.configuration.subscription.name, stopping: stopping,
+            log: BotLog(isJSON: false))
+        return try api.once(ClientRequest(target: target, timeout: 10_000))
+    }
+
+    private func node(_ started: Started) throws(CommandFailure) -> String {
+        let answer = try ask(Route.me.path, started)
+        guard answer.status == 200 else {
+            throw ErrorAnswer(body: answer.body, status: answer.status).failure(status: answer.status)
+        }
+        let me = NodeAPI.lines(of: answer.body).first
+        let bot = started.configuration.settings.bot
+        let roles = me?.strings("roles") ?? []
+        guard roles.contains("app") || roles.contains(where: { $0.hasSameBytes(as: "bot:" + bot) }) else {
+            throw CommandFailure(
+                code: ErrorCode.role.rawValue,
+                "the node takes it for someone with the roles \(roles.joined(separator: ", ")), who may not answer as '\(bot)'",
+                hint: "syncctl tokens create bot/\(bot) --role bot:\(bot) --all --out \(bot).token",
+                exitCode: .notPermitted)
+        }
+        return "\(started.configuration.node.url), roles \(roles.joined(separator: ", "))"
+    }
+
+    private func subscription(_ started: Started) throws(CommandFailure) -> String {
+        let name = started.configuration.subscription.name
+        let answer = try ask(Route.subscriptions.path(name), started)
+        if answer.status == 404 { return "'\(name)' is not there yet: a run makes it" }
+        guard answer.status == 200 else {
+            throw ErrorAnswer(body: answer.body, status: answer.status).failure(status: answer.status)
+        }
+        let line = NodeAPI.lines(of: answer.body).first
+        guard let parked = line?.integer("parked") else { return "'\(name)' is at home at another node" }
+        let told =
+            "'\(name)': \(line?.integer("open") ?? 0) open, \(parked) set aside, \(line?.integer("behind") ?? 0) to look at"
+        guard parked == 0 else {
+            throw CommandFailure(
+                code: "E_PARKED", told, hint: "syncctl subscriptions parked \(name); then retry \(name)",
+                exitCode: .degraded)
+        }
+        return told
+    }
+
+    /// One short question.
+    private func model(_ started: Started) throws(CommandFailure) -> String {
+        let settings = started.configuration.settings
+        var asked = CompletionRequest(
+            model: settings.model, isStreamed: settings.isStreamed,
+            turns: settings.window.fit(
+                system: settings.system(settings.languages.first ?? "en", profile: []), before: [], question: "ping"),
+            parameters: settings.parameters)
+        asked.turns = asked.turns.suffix(1)
+        let trial = ModelTrial(settings.longestAnswer)
+        let began = MonotonicClock.now
+        let last = started.model.ask(
+            asked, timeout: min(settings.timeout, 30_000), take: trial.take,
+            goesOn: { MonotonicClock.now < began + 35_000_000_000 })
+        do throws(ModelFault) {
+            let answer = try trial.end(last)
+            return "\(answer.model ?? settings.model) in \((MonotonicClock.now - began) / 1_000_000) ms"
+        } catch {
+            throw CommandFailure(
+                code: "E_MODEL", "\(error.reason) (\(error.code.rawValue))", hint: Self.hint(error.code),
+                exitCode: error.code == .noKey ? .notPermitted : error.isTransient ? .unreachable : .configuration)
+        }
+    }
+
+    private static func hint(_ code: ModelFault.Code) -> String {
+        switch code {
+        case .noKey: "the right key in the file that endpoint.key_file names"
+        case .network: "endpoint.url, and whether something listens there"
+        case .timeout: "endpoint.timeout, or an endpoint that is less busy"
+        case .model: "endpoint.model: a model that the endpoint has"
+        case .quota: "the account of the key has nothing left"
+        case .decode: "endpoint.url: it ends before /chat/completions, usually with /v1"
+        case .cut, .status, .rate, .filtered, .tooLong: "what the endpoint says; endpoint.parameters"
+        }
+    }
+}

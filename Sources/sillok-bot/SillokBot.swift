@@ -1,0 +1,206 @@
+internal import BotKit
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+internal import SillokAPI
+internal import SillokClient
+
+/// The bot's command line.
+enum SillokBot {
+    static let version = "0.1.0"
+
+    private static let common: [Command.Option] = [
+        .value("config", "FILE", "The configuration, JSON5: docs/operating/bot.md has every key."),
+        .value("url", "URL", "The node: unix:PATH, http:// or https:// (default: api.url of the configuration)."),
+        .value("socket", "PATH", "The node's Unix socket: short for --url unix:PATH."),
+        .value("token-file", "FILE", "The token to show it (default: api.token_file of the configuration)."),
+        .flag("echo", "No model: what was asked is the answer. Without --config, a bot named 'echo'."),
+    ]
+
+    static let table = CommandTable(
+        program: "sillok-bot", summary: "answers messages of an event store with a language model",
+        commands: [
+            Command(
+                "run", "answer messages until SIGTERM or SIGINT", options: common,
+                examples: [
+                    .init("sillok-bot run --echo --url unix:syncd-dev/api.sock", "a first try without a model"),
+                    .init("sillok-bot run --config /etc/sillok-bot/medibot.json5", "a bot"),
+                ]),
+            Command(
+                "check", "say what is wrong with configuration, node, token and model",
+                options: common + [.flag("json", "One JSON object a line, the last one of type 'end'.")],
+                examples: [
+                    .init(
+                        "sillok-bot check --config medibot.json5",
+                        "each step with 'ok', or what is wrong and what helps")
+                ],
+                discussion: "One short question goes to the model. Nothing is stored."),
+        ], globalOptions: [.flag("version", "Print the version, and end.")])
+
+    private static let chapters = [
+        ManualChapter(
+            "FILES",
+            [
+                ("/etc/sillok-bot/NAME.json5", "The configuration of the unit sillok-bot@NAME."),
+                (
+                    "endpoint.key_file",
+                    "The key of the model's endpoint, which its owner alone may read. It is read anew for each request."
+                ),
+            ])
+    ]
+
+    static func main() -> Never {
+        ProgramStart.reportCrashes(of: "sillok-bot")
+        Terminal.ignoreBrokenPipes()
+        let output = Output(.output)
+        do throws(CommandFailure) {
+            let code = try run(ProgramStart.arguments(), output)
+            try output.finish()
+            exit(code.rawValue)
+        } catch {
+            try? output.finish()
+            Output.message(error.text(program: "sillok-bot"))
+            exit(error.exitCode.rawValue)
+        }
+    }
+
+    private static func run(_ words: [String], _ output: Output) throws(CommandFailure) -> ExitCode {
+        if words == ["--version"] {
+            try output.line("sillok-bot \(version)")
+            return .success
+        }
+        let seeAlso = ["syncd(8)", "syncctl(1)"]
+        if let text = table.generated(by: words, section: 8, version: version, seeAlso: seeAlso, chapters: chapters) {
+            try output.write(text)
+            return .success
+        }
+        let invocation: CommandTable.Invocation
+        do { invocation = try table.parse(words.isEmpty ? ["--help"] : words) } catch {
+            throw error.failure(program: "sillok-bot")
+        }
+        switch invocation {
+        case .help(let topic):
+            let terminal = Terminal.current()
+            try output.write(
+                table.help(for: topic, width: terminal.width, in: Language(environment: terminal.environment)))
+            return .success
+        case .run(let arguments):
+            if arguments.command.name == "check" { return try Check(arguments, output).run() }
+            return try run(Started(arguments))
+        }
+    }
+
+    /// Answers until a signal comes, or the node wants no more of it.
+    private static func run(_ started: Started) throws(CommandFailure) -> ExitCode {
+        // Before any thread: all of them have these blocked, and the first one waits for them.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let log = BotLog(isJSON: started.configuration.logsJSON)
+        let stopping = Stopping()
+        let api = NodeAPI(
+            started.place, subscription: started.configuration.subscription.name, stopping: stopping, log: log)
+        // A node that is not there yet is waited for; a signal meanwhile ends the program as it ends any.
+        let watch = SignalWatch(signals, stopping)
+        do throws(CommandFailure) {
+            let registration = Registration(
+                api: api, configuration: started.configuration, version: version)
+            try registration.subscribe()
+            do throws(CommandFailure) {
+                if try registration.record() { log.info("what it is has changed, and is recorded", "configured") }
+            } catch {
+                log.warning("what it is cannot be recorded: \(error.what)", error.code)
+            }
+        } catch {
+            if stopping.isAsked { return .success }
+            throw error
+        }
+        let settings = started.configuration.settings
+        log.info("\(settings.name) answers as '\(settings.bot)' with \(settings.model)", "started")
+        let crew = Crew(started.configuration, started.place, started.model, stopping, log)
+        let threads = crew.start()
+        while !stopping.rest(10_000) { write(crew.figures, started.configuration, log) }
+        for thread in threads { thread.join() }
+        write(crew.figures, started.configuration, log)
+        log.info("ended", "ended")
+        _ = watch
+        if let failure = stopping.failure { throw failure }
+        return .success
+    }
+
+    private static func write(_ figures: Figures, _ configuration: BotConfiguration, _ log: BotLog) {
+        guard let path = configuration.metrics, !figures.write(to: path) else { return }
+        log.warning("the figures cannot be written to \(path)", "E_IO")
+    }
+}
+
+/// Waits for the signals that end the program, on a thread of its own.
+private struct SignalWatch {
+    init(_ signals: sigset_t, _ stopping: Stopping) {
+        _ = WorkerThread(name: "bot-signals") {
+            var signals = signals
+            var signal: Int32 = 0
+            while sigwait(&signals, &signal) == 0 {
+                // The configuration is not read again: a bot is started anew in a moment, and its messages wait.
+                if signal != SIGHUP { stopping.ask() }
+            }
+        }
+    }
+}
+
+/// What both commands begin with: configuration, node, model.
+struct Started: Sendable {
+    let configuration: BotConfiguration
+    let place: NodePlace
+    let model: any Model
+
+    init(_ arguments: ParsedArguments) throws(CommandFailure) {
+        let isEcho = arguments.flag("echo")
+        var configuration: BotConfiguration
+        if let path = arguments.value("config") {
+            configuration = try BotConfiguration.read(path, needsEndpoint: !isEcho)
+        } else {
+            guard isEcho else {
+                throw CommandFailure(
+                    code: "E_USAGE", "--config is missing", hint: "--config FILE, or --echo for a first try",
+                    exitCode: .usage)
+            }
+            configuration = .echo
+        }
+        if let socket = arguments.value("socket") { configuration.node.url = "unix:" + socket }
+        if let url = arguments.value("url") { configuration.node.url = url }
+        if let file = arguments.value("token-file") { configuration.node.tokenFile = file }
+        place = try Self.place(configuration.node)
+        if !isEcho, let endpoint = configuration.endpoint {
+            let model = HTTPModel(endpoint: endpoint)
+            if let key = try model.key(), !key.isEmpty, NodePlace.Address.url(endpoint.url).isOpenToOthers {
+                throw CommandFailure(
+                    code: "E_CONFIG", "the key would go to \(endpoint.url) without encryption",
+                    hint: "https://, or a proxy on this machine", exitCode: .configuration)
+            }
+            self.model = model
+        } else {
+            if isEcho { configuration.settings.model = "echo" }
+            model = EchoModel()
+        }
+        self.configuration = configuration
+    }
+
+    private static func place(_ node: BotConfiguration.Node) throws(CommandFailure) -> NodePlace {
+        guard let address = NodePlace.Address(text: node.url) else {
+            throw CommandFailure(
+                code: "E_CONFIG", "'\(node.url)' is no node: neither unix:, http:// nor https://",
+                hint: "unix:/run/syncd/api.sock, or https://seoul.example:7461", exitCode: .configuration)
+        }
+        let token = try node.tokenFile.map { (path) throws(CommandFailure) in
+            try CredentialFile(path).secret("a token", hint: "syncctl tokens create writes one: --out FILE")
+        }
+        if token != nil, address.isOpenToOthers {
+            throw CommandFailure(
+                code: "E_CONFIG", "the token would go to \(node.url) without encryption",
+                hint: "https://, or a proxy on this machine", exitCode: .configuration)
+        }
+        return NodePlace(named: address, token: token, authorities: node.authorities, reason: nil)
+    }
+}

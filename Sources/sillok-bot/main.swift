@@ -1,0 +1,1 @@
+SillokBot.main()
