@@ -5,6 +5,8 @@ package struct AccessGrant: Hashable, Sendable {
     package static let granted = "access.granted"
     package static let revoked = "access.revoked"
     package static let read = "access.read"
+    /// All that is here of a person was put together for them.
+    package static let given = "access.given"
 
     package let credential: CredentialID
     /// Whom it stands for: `bot/medibot`.
@@ -87,6 +89,27 @@ package struct AccessGrant: Hashable, Sendable {
             #""route":\#(quotedText(route)),"subject":\#(quotedText(subject)),"users":[\#(list)]"#
             + #","reason":\#(quotedText(reason))"#
         return draft(read, members, by: actor, at: node)
+    }
+
+    /// The event that says that a user's data are about to be given out: to whom, and why.
+    package static func draft(
+        giving user: String, to who: String, reason: String, by actor: EventActor?, at node: NodeID
+    ) -> EventDraft {
+        let subject = "/v1/users/" + user
+        let members =
+            #""route":"package","subject":\#(quotedText(subject)),"users":[\#(quotedText(user))],"#
+            + #""reason":\#(quotedText(reason)),"who":\#(quotedText(who))"#
+        var draft = EventDraft(type: given, user: "node/\(node)", payload: Array("{\(members)}".utf8))
+        draft.actor = actor
+        return draft
+    }
+
+    /// Most bytes of a reason, and of who asked.
+    package static let longestText = 1_024
+
+    /// Whether a text may stand as a reason or as who asked.
+    package static func isTold(_ text: String) -> Bool {
+        !text.allSatisfy(\.isWhitespace) && text.utf8.count <= longestText
     }
 
     /// An event that a node writes about itself, for `actor`.

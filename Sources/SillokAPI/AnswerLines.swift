@@ -112,6 +112,7 @@ extension JSONLine {
         add("subject", object.string("subject"))
         add("users", object.strings("users") ?? [])
         add("reason", object.string("reason"))
+        if let who = object.string("who") { add("who", who) }
         add("id", header.id.description)
     }
 }

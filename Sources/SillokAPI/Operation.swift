@@ -1,7 +1,7 @@
 /// Everything that the API does, by the names that its OpenAPI document gives it (`operationId`).
 package enum Operation: String, CaseIterable, Sendable {
     // The log and its views.
-    case appendEvents, listEvents, getEvent, followChanges
+    case appendEvents, listEvents, getEvent, getWhy, followChanges
     case listConversations, getConversation, listRows, tellLive
     case getProof, listProofs
     case getProfile, listHistory, listSurveys, getSurvey, search, listUsers
@@ -11,7 +11,7 @@ package enum Operation: String, CaseIterable, Sendable {
     case listParked, retryParked, moveSubscription, changeSubscription, seekSubscription
     // Who asks, and what they may.
     case getMe, listCredentials, createCredential, revokeCredential, listAccess, listReaders
-    case openSession, closeSession
+    case openSession, closeSession, recordPackage
     // The node and its peers.
     case getStatus, getReceipt, listPeers, addPeer, removePeer, pausePeer, resumePeer, pingPeer
     case waitForNodes, settleFinding, createInvitation, joinPeer, retryQuarantine, listQuarantine

@@ -5,6 +5,8 @@ package enum ReadRoute: Hashable, Sendable {
     case event(String)
     /// With what proves it.
     case proof(event: String)
+    /// What led to an event, and what followed from it.
+    case why(String)
     case conversations
     case conversation(String)
     /// A conversation's events, with what became of each message.
@@ -32,6 +34,7 @@ package enum ReadRoute: Hashable, Sendable {
         case ("events", 1): self = .events
         case ("events", 2): self = .event(path[1])
         case ("events", 3) where path[2] == "proof": self = .proof(event: path[1])
+        case ("events", 3) where path[2] == "why": self = .why(path[1])
         case ("conversations", 1): self = .conversations
         case ("conversations", 2): self = .conversation(path[1])
         case ("conversations", 3) where path[2] == "rows": self = .rows(conversation: path[1])
@@ -60,6 +63,7 @@ package enum ReadRoute: Hashable, Sendable {
         case .events: ["events"]
         case .event(let id): ["events", id]
         case .proof(let id): ["events", id, "proof"]
+        case .why(let id): ["events", id, "why"]
         case .conversations: ["conversations"]
         case .conversation(let id): ["conversations", id]
         case .rows(let conversation): ["conversations", conversation, "rows"]
@@ -81,10 +85,10 @@ package enum ReadRoute: Hashable, Sendable {
         return query.isEmpty ? path : path + "?" + encodedQuery(query)
     }
 
-    /// Whether it comes in pages; an event is one line.
+    /// Whether it comes in pages; an event is one line, and a tree is told whole or cut.
     package var isPaged: Bool {
         switch self {
-        case .event, .proof: false
+        case .event, .proof, .why: false
         default: true
         }
     }

@@ -86,6 +86,19 @@ extension RouteTable {
         ("User", .object([("type", .choice(["user"])), ("user", .text), ("name", .text)])),
         ("HitCount", .object([("type", .choice(["hit_count"])), ("texts", .integer)])),
         (
+            "Why",
+            .object([
+                ("type", .choice(["why"])), ("id", .uuid), ("parent", .nullable(.uuid)),
+                ("relation", .nullable(.choice(["cause", "amends", "configuration"]))), ("depth", .integer),
+                ("also?", .array(.object([("id", .uuid), ("relation", .text)]))),
+                ("state?", .choice(["pending", "hidden"])), ("event?", .ref("Event")), ("text?", .text),
+                ("original?", .text), ("edits?", .array(.anyObject)), ("retracted?", .anyObject),
+                ("retractions?", .array(.anyObject)), ("amendments?", .integer),
+                ("quarantined?", .array(.object([("view", .text), ("reason", .text)]))),
+                ("cut?", .choice(["depth", "rows"])),
+            ])
+        ),
+        (
             "Conversation",
             .object([
                 ("type", .choice(["conversation"])), ("conversation", .text),
@@ -206,7 +219,7 @@ extension RouteTable {
             "AccessRead",
             .object([
                 ("type", .choice(["read"])), ("at", .time), ("actor?", .text), ("route", .text), ("subject", .text),
-                ("users", .array(.text)), ("reason", .text), ("id", .uuid),
+                ("users", .array(.text)), ("reason", .text), ("who?", .text), ("id", .uuid),
             ])
         ),
     ]

@@ -6,7 +6,10 @@ enum Syncctl {
     static let subcommands: [Subcommand] = [
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
         UsersCommand.entry, SurveyCommand.entry, SearchCommand.entry, TailCommand.entry, ShowCommand.entry,
-        ReplayCommand.entry, AppendCommand.entry, ImportCommand.entry, ExportCommand.entry, VerifyCommand.entry,
+        WhyCommand.entry,
+        DiffCommand.entry,
+        ReplayCommand.entry, AppendCommand.entry, ImportCommand.entry, ExportCommand.entry, SubjectCommand.entry,
+        VerifyCommand.entry,
         ReceiptCommand.entry, CheckProofCommand.entry, DigestCommand.entry, StatusCommand.entry,
         StatsCommand.entry, TopCommand.entry,
         DoctorCommand.entry, SettleCommand.entry, ClocksCommand.entry, VectorCommand.entry, WaitCommand.entry,

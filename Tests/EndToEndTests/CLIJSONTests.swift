@@ -127,6 +127,8 @@ struct CLIJSONTests {
             ("survey", ["s"], ""), ("search", ["b"], ""), ("search", ["b", "-C", "2"], ""),
             ("search", ["제목", "--count"], ""), ("search", ["하늘", "--rank"], ""), ("users", ["--match", "하"], ""),
             ("tail", [], ""), ("show", ["2"], ""), ("show", ["99"], ""),
+            ("why", ["2"], ""), ("why", ["99"], ""),
+            ("diff", ["u", "--known-at", "1"], ""), ("diff", ["u", "--profile", "--known-at", "1"], ""),
             ("replay", ["--all"], ""), ("export", [], ""), ("verify", ["--actors"], ""), ("digest", [], ""),
             ("status", [], ""),
             ("doctor", ["--all"], ""), ("vector", [], ""), ("clocks", [], ""), ("peers add", ["p", node], ""),

@@ -129,8 +129,14 @@ enum Rooms {
                 "EventStore/Log", "EventStore/LSM",
             ]),
         Room(
-            "EventStore/Views/Messages", "edits and retractions of messages",
+            "EventStore/Views/Causes", "which events followed from which",
             [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
+        Room(
+            "EventStore/Views/Messages", "edits and retractions of messages",
+            [
+                basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract",
+                "EventStore/Views/Causes",
+            ]),
         Room(
             "EventStore/Views/Timeline", "histories of users and conversations, in display order",
             [
@@ -159,22 +165,22 @@ enum Rooms {
                 "EventStore/Log", "EventStore/Writer", "EventStore", "EventStore/LSM", "EventStore/Views/Contract",
                 "EventStore/Views/Messages", "EventStore/Views/Conversations", "EventStore/Views/Profiles",
                 "EventStore/Views/Surveys", "EventStore/Views/Timeline", "EventStore/Views/Search",
+                "EventStore/Views/Causes",
             ]),
         Room(
             "EventStore/Views/Check", "proving views by making them again",
             [
                 basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Files", "EventStore/Log",
-                "EventStore/LSM",
-                "EventStore/Views/Contract", "EventStore/Views/Messages", "EventStore/Views/Conversations",
-                "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Views/Search",
-                "EventStore/Projection",
+                "EventStore/LSM", "EventStore/Views/Contract", "EventStore/Views/Messages",
+                "EventStore/Views/Conversations", "EventStore/Views/Profiles", "EventStore/Views/Surveys",
+                "EventStore/Views/Search", "EventStore/Projection", "EventStore/Views/Causes",
             ]),
         Room(
             "EventStore/Views", "the reader of all views",
             [
                 basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Files", "EventStore/Log",
-                "EventStore/LSM",
-                "EventStore/Views/Contract", "EventStore/Views/Messages", "EventStore/Views/Conversations",
+                "EventStore/LSM", "EventStore/Views/Contract", "EventStore/Views/Causes",
+                "EventStore/Views/Messages", "EventStore/Views/Conversations",
                 "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Views/Timeline",
                 "EventStore/Views/Search", "EventStore/Projection",
             ]),

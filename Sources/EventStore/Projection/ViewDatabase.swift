@@ -12,6 +12,7 @@ enum ViewDatabase {
         [
             TimelineView.self, HistoryView.self, ConversationsView.self, ParticipantsView.self, ProfilesView.self,
             SurveysView.self, MessagesView.self, SearchView.self,
+            CausesView.self,
         ]
     }
 
@@ -19,6 +20,7 @@ enum ViewDatabase {
         [
             TimelineView(tails, listener: TimelineSums.self), HistoryView(tails), ConversationsView(),
             ParticipantsView(), ProfilesView(), SurveysView(), MessagesView(), SearchView(),
+            CausesView(),
         ]
     }
 
@@ -271,6 +273,17 @@ enum ViewDatabase {
             ORDER BY position, view
             """, [.unsigned(position), .integer(Int64(limit))]
         ) { QuarantinedEvent(position: $0.uint64(0), view: $0.text(1), reason: $0.text(2)) }
+    }
+
+    /// The views that refuse the event at a position.
+    static func refusals(
+        of position: UInt64, _ connection: Connection
+    ) throws(DatabaseError) -> [QuarantinedEvent] {
+        try connection.all(
+            "SELECT view, reason FROM quarantine WHERE position = ? ORDER BY view", [.unsigned(position)]
+        ) {
+            QuarantinedEvent(position: position, view: $0.text(0), reason: $0.text(1))
+        }
     }
 
     /// How many events are quarantined, each counted once however many views refuse it.

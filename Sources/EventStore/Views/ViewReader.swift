@@ -245,6 +245,13 @@ package final class ViewReader {
         }
     }
 
+    /// The views that refuse the event at a position, with their reasons.
+    func refusals(of position: UInt64) throws(StoreError) -> [QuarantinedEvent] {
+        try reading { connection throws(DatabaseError) in
+            try ViewDatabase.refusals(of: position, connection)
+        }
+    }
+
     /// How many events are quarantined.
     package func quarantined() throws(StoreError) -> UInt64 {
         try reading { connection throws(DatabaseError) in try ViewDatabase.quarantined(connection) }

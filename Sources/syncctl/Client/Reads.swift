@@ -84,6 +84,15 @@ final class Reads {
         return try stored { try log.countingEvent(id: id) }
     }
 
+    /// What led to the event of this id and what followed, a line each; none if there is no such event.
+    func why(_ id: EventID, _ limits: CauseLimits) throws(CommandFailure) -> [JSONObject] {
+        let parameters = [("limit", String(limits.rows)), ("depth", String(limits.depth))]
+        return try all(.why(id.description), parameters) { views throws(StoreError) in
+            guard let event = try views.log.countingEvent(id: id) else { return [] }
+            return try CauseLines.lines(try views.causes(of: event, limits), EventLines(views.log))
+        }
+    }
+
     /// The conversation's line, and who takes part; `nil` if there is no such conversation.
     func conversation(
         _ id: String, at moment: PointInTime = PointInTime()

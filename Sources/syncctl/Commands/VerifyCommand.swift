@@ -8,13 +8,14 @@ enum VerifyCommand {
             "verify", "Proves that nothing in the store was changed", group: "Trust",
             options: [
                 .value("since", "RECEIPT", "Also that the log goes on from this receipt.", repeatable: true),
-                ViewsVerification.option, ActorsVerification.option,
+                ViewsVerification.option, ViewsVerification.eventsOption, ActorsVerification.option,
             ],
             examples: [
                 .init("syncctl verify", "hashes every event again and checks every signature"),
                 .init("syncctl verify --store /media/copy --json", "a copy, for a program"),
                 .init("syncctl verify --since june.receipt", "nothing that the receipt tells of is gone or another"),
                 .init("syncctl verify --views", "also everything that queries answer from"),
+                .init("syncctl verify --views --diff", "with the events behind each row that differs"),
                 .init("syncctl verify --actors", "also whether the tokens that events name were granted"),
             ],
             discussion: """

@@ -5,6 +5,8 @@ internal import SillokAPI
 /// What `verify --views` adds: the views are made again from the log and compared.
 enum ViewsVerification {
     static let option = Command.Option.flag("views", "Also makes the views again from the log, and compares them.")
+    static let eventsOption = Command.Option.flag(
+        "diff", "With --views: the events behind each row that differs.")
 
     /// What was found of the views, for the last line of the answer.
     struct Outcome {
@@ -30,10 +32,11 @@ enum ViewsVerification {
         }
         progress.finish(done: report.position, total: report.position)
         let lacking = top - min(top, report.position)
+        let log = session.arguments.flag("diff") ? try stored { try LogReader(files) } : nil
         if session.isJSON {
-            try json(report, lacking, session)
+            try json(report, lacking, log, session)
         } else {
-            try text(report, lacking, session)
+            try text(report, lacking, log, session)
         }
         return Outcome(
             answer: report.isIntact ? lacking == 0 ? .proven : .notCovered : .contradicted, differences: report.count,
@@ -41,10 +44,13 @@ enum ViewsVerification {
     }
 
     private static func text(
-        _ report: ViewsReport, _ lacking: UInt64, _ session: Session
+        _ report: ViewsReport, _ lacking: UInt64, _ log: LogReader?, _ session: Session
     ) throws(CommandFailure) {
         for difference in report.differences {
             try session.output.line(Sanitizer.line("  ! views \(difference)"))
+            for event in try events(behind: difference, log) {
+                try session.output.line(Sanitizer.line("      \(line(event, session))"))
+            }
         }
         let hidden = report.count - UInt64(report.differences.count)
         if hidden > 0 { try session.output.line("  ! and \(hidden) more") }
@@ -58,9 +64,31 @@ enum ViewsVerification {
         try session.output.line(verdict)
     }
 
+    /// The events that a row is made of.
+    private static func events(
+        behind difference: ViewDifference, _ log: LogReader?
+    ) throws(CommandFailure) -> [StoredEvent] {
+        guard let log else { return [] }
+        var events: [StoredEvent] = []
+        for position in difference.events {
+            if let event = try stored({ try log.event(at: position) }) { events.append(event) }
+        }
+        return events
+    }
+
+    private static func line(_ stored: StoredEvent, _ session: Session) -> String {
+        let header = stored.event.header
+        let parts = [
+            "\(stored.position)", session.clock(header.time), EventText.who(header), header.type,
+            header.id.description, EventText.summary(stored.event, in: session.outputLanguage),
+        ]
+        return parts.joined(separator: "  ")
+    }
+
     private static func json(
-        _ report: ViewsReport, _ lacking: UInt64, _ session: Session
+        _ report: ViewsReport, _ lacking: UInt64, _ log: LogReader?, _ session: Session
     ) throws(CommandFailure) {
+        let lines = try log.map { log throws(CommandFailure) in try stored { try EventLines(log) } }
         for difference in report.differences {
             var line = JSONLine(type: "difference")
             line.add("view", difference.view)
@@ -68,6 +96,14 @@ enum ViewsVerification {
             line.add("field", difference.field)
             line.add("found", difference.found)
             line.add("expected", difference.expected)
+            if let lines {
+                var objects: [[UInt8]] = []
+                for event in try events(behind: difference, log) {
+                    objects.append(try stored { try lines.object(event).bytes })
+                }
+                line.addRaw(
+                    "events", "[\(objects.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ","))]")
+            }
             try session.output.line(line)
         }
         var line = JSONLine(type: "views")

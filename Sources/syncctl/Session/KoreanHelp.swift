@@ -1,7 +1,9 @@
 /// The help of `syncctl` in Korean, by its English text. A test finds commands, general options and options of reading commands that
 /// are not here.
 enum KoreanHelp {
-    static let texts = [options, arguments, examples, discussions, backup].reduce(commands) { $0.merging($1) { $1 } }
+    static let texts = [options, arguments, examples, discussions, backup, audit].reduce(commands) {
+        $0.merging($1) { $1 }
+    }
 
     private static let commands = [
         "reads, writes and checks an event store": "이벤트 저장소를 읽고, 쓰고, 검증합니다",

@@ -126,7 +126,11 @@ struct Session {
     /// The moment a time option names, Unix milliseconds, or `nil` if it was not given.
     func time(_ option: String) throws(CommandFailure) -> Int64? {
         guard let text = arguments.value(option) else { return nil }
-        if text.hasPrefix(Self.positionMark) { return try timeOfEvent(option) }
+        return text.hasPrefix(Self.positionMark) ? try timeOfEvent(option) : try time(option, text)
+    }
+
+    /// The moment that `text` of a time option names.
+    func time(_ option: String, _ text: String) throws(CommandFailure) -> Int64 {
         do {
             return try TimeSyntax(now: now, zone: zone).parse(text)
         } catch {

@@ -32,7 +32,7 @@ extension Wording {
         case .eraseUnderWay: Phrase("under way, {0} %", "진행 중, {0} %")
         case .eraseApplied: Phrase("erased", "삭제됨")
         case .eraseViews: Phrase("views are built anew", "뷰를 다시 만드는 중")
-        default: Phrase("", "")
+        default: audit
         }
     }
 }

@@ -55,6 +55,15 @@ enum Wording: String, CaseIterable, Sendable {
     case erasePart, erasePartHistory, erasePartAuthored, erasePartReplies, erasePartNamed, erasePlan, eraseStays,
         eraseNothing, eraseConfirm, eraseDone, eraseNone
     case eraseConfirmed, eraseWaiting, eraseUnconfirmed, eraseUnderWay, eraseApplied, eraseViews
+    // What led to an event
+    case pendingCause, hiddenCause, quarantinedBy, cutHere, madeByModel, madeByPersona, madeByPrompt
+    // What changed
+    case change, wasBefore, isAfter, stoodBefore, nothingChanged
+    case changeAdded, changeEdited, changeRetracted, changeBeside, changeTwin, changeErased
+    // A store made anew
+    case replayedInto, replayedRoots, replayedViews, isEqual, isOther, isNotCompared, replayEnded
+    // What is here of a person
+    case packageMade, packageUnproven
 
     /// The text in both languages.
     var phrase: Phrase {

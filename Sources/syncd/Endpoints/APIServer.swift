@@ -120,7 +120,8 @@ final class APIServer: Sendable {
                         .parkDeliveries, .listParked, .retryParked, .moveSubscription, .changeSubscription,
                         .seekSubscription:
                         subscriptions.answer(request)
-                    case .listEvents, .getEvent, .listConversations, .getConversation, .listRows, .getProfile,
+                    case .listEvents, .getEvent, .getWhy, .listConversations, .getConversation, .listRows,
+                        .getProfile,
                         .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders,
                         .search, .listUsers, .getProof, .listProofs:
                         let term = AnswerTerm()

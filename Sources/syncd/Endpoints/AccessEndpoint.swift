@@ -117,3 +117,28 @@ extension Service {
         return time
     }
 }
+
+/// `POST /v1/users/{user}/package`: who puts together what is here of a user says for whom and why, before they do.
+extension Service {
+    func recordPackage(_ request: AdmittedRequest, _ user: String) throws(StoreError) {
+        let exchange = request.exchange
+        guard let object = exchange.object() else { return }
+        guard let reason = object.string("reason"), let who = object.string("who"), AccessGrant.isTold(reason),
+            AccessGrant.isTold(who)
+        else {
+            return exchange.refuse(.parameter, "reason, who: 1 to \(AccessGrant.longestText) bytes each, not blank")
+        }
+        let draft = AccessGrant.draft(
+            giving: user, to: who, reason: reason, by: request.caller.actor, at: store.identity.node)
+        guard let receipt = try store.recordBlocking([draft]).first?.receipt else {
+            return exchange.refuse(.rejected, "the record was not taken")
+        }
+        // What is put together next has it.
+        _ = views.wait(for: receipt.position, milliseconds: 2_000)
+        var line = JSONLine(type: "recorded")
+        line.add("id", receipt.id.description)
+        line.add("event", receipt.dot.description)
+        line.add("position", receipt.position)
+        exchange.send(line, status: 201)
+    }
+}

@@ -13,6 +13,8 @@ struct PageRequest: Sendable {
     let isNewestFirst: Bool
     /// Of a timeline.
     let query: TimelineQuery
+    /// Of what led to an event.
+    let causes: CauseLimits
     let question: String?
     /// What is searched for.
     let words: SearchQuery?
@@ -39,6 +41,9 @@ struct PageRequest: Sendable {
         match = request.queryItem("match") ?? ""
         isRanked = request.queryItem("order") == "rank"
         isCount = request.queryItem("count") == "1"
+        causes = CauseLimits(
+            rows: request.number("limit") ?? CauseLimits.usual.rows,
+            depth: request.number("depth") ?? CauseLimits.usual.depth)
         wait = request.number("wait_ms") ?? 0
         atLeast = try Self.vector(request)
         var query = TimelineQuery()

@@ -5,7 +5,9 @@ internal import SyncEngine
 
 extension ReadEndpoint {
     /// Records who is about to read; false if that cannot be, and the request was refused.
-    static func record(_ admitted: AdmittedRequest, _ reader: ReadPool.Reader, _ log: AccessLog) -> Bool {
+    static func record(
+        _ admitted: AdmittedRequest, _ page: PageRequest, _ reader: ReadPool.Reader, _ log: AccessLog
+    ) -> Bool {
         let (exchange, request) = (admitted.exchange, admitted.request)
         guard let reason = AccessLog.reason(request) else {
             exchange.refuse(
@@ -22,6 +24,10 @@ extension ReadEndpoint {
                         try views.participants(of: conversation).prefix(100).map(\.user)
                     }
                 case .search: request.queryItems("user")
+                case .why(let id):
+                    try reader.fresh { views, _ throws(StoreError) in
+                        try CauseLines.users(ofCausesOf: id, page.causes, views)
+                    }
                 default: []
                 }
             guard case .found(let route, _) = RouteTable.match(request.method, request.segments) else { return false }

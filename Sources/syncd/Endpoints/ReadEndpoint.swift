@@ -54,7 +54,7 @@ struct ReadEndpoint {
                 return exchange.refuse(
                     .role, "count: who does not read all cannot count all", hint: "without count, page by page")
             }
-            guard !admitted.caller.isRecorded || record(admitted, reader, log) else { return }
+            guard !admitted.caller.isRecorded || record(admitted, request, reader, log) else { return }
             answer(admitted, request, pool, reader, store)
         } catch {
             exchange.refuse(.parameter, error.message, hint: error.hint)
@@ -192,6 +192,7 @@ struct ReadEndpoint {
         case .events: return try events()
         case .event(let id): return try event(id)
         case .proof, .proofs: return nil
+        case .why(let id): return try why(id)
         case .conversations: return try conversations()
         case .conversation(let id): return try conversation(id)
         case .rows(let conversation):
@@ -250,18 +251,29 @@ struct ReadEndpoint {
     }
 
     private mutating func event(_ id: String) throws(StoreError) -> Page? {
-        guard let bits = UUIDBits(text: id) else { return nil }
-        let id = EventID(bits)
-        var found = try views.log.countingEvent(id: id)
-        if let event = found, try !sight.sees(event.event.header, views) {
-            // Others may have given one of theirs the same id: those that are no twins all count.
-            found = nil
-            for other in try views.log.events(id: id) where found == nil {
-                let isSeen = try sight.sees(other.event.header, views)
-                if isSeen, try views.log.counting(inPlaceOf: other) == nil { found = other }
-            }
+        try found(id).map { event throws(StoreError) in Page(body: try lines.line(event), count: 1) }
+    }
+
+    /// The event of an id, if the caller sees it.
+    private mutating func found(_ id: String) throws(StoreError) -> StoredEvent? {
+        guard let id = EventID(text: id) else { return nil }
+        var sight = sight
+        defer { self.sight = sight }
+        return try views.event(id) { header throws(StoreError) in try sight.sees(header, views) }
+    }
+
+    /// What led to an event and what followed, as far as the caller sees it.
+    private mutating func why(_ id: String) throws(StoreError) -> Page? {
+        guard let event = try found(id) else { return nil }
+        var sight = sight
+        defer { self.sight = sight }
+        let tree = try views.causes(of: event, request.causes, isWhole: sight.isWhole) { header throws(StoreError) in
+            try sight.sees(header, views)
         }
-        return try found.map { event throws(StoreError) in Page(body: try lines.line(event), count: 1) }
+        var page = Page()
+        for line in try CauseLines.lines(tree, lines) { page.add(line) }
+        page.hasMore = !tree.isWhole
+        return page
     }
 
     private func conversations() throws(StoreError) -> Page {
@@ -298,7 +310,7 @@ struct ReadEndpoint {
         var bound: DisplayKey?
         if case .entry(let key) = request.place { bound = key }
         var query = TimelineQuery()
-        query.types = [AccessGrant.read]
+        query.types = [AccessGrant.read, AccessGrant.given]
         var found: [TimelineEntry] = []
         // Of each node all is known up to where its page ended: what lies behind the first of these ends is of a later page.
         var end: DisplayKey?

@@ -87,6 +87,7 @@ struct Service: Sendable {
         case .listQuarantine: try listQuarantine(exchange)
         case .listErasures: try listErasures(exchange)
         case .createErasure: try erase(request)
+        case .recordPackage: try recordPackage(request, name)
         case .getOpenAPI: exchange.send(OpenAPI.document(version: Software.version))
         case .getMe: tellCaller(request)
         case .openSession: openSession(request)

@@ -67,12 +67,13 @@ struct ConvergenceTests {
             // A small pool of client-made ids, each always with the same content, makes twins.
             if let id = ids.randomElement(using: &random), type == "message.posted" {
                 return EventDraft(
-                    id: id, type: type, time: 1_000, conversation: "c-twin", user: "u-twin",
+                    id: id, type: type, time: 1_000, conversation: "c-twin", user: "u-twin", cause: ids[0],
                     payload: Array(#"{"text":"쌍둥이 \#(id)"}"#.utf8))
             }
             let time: Int64? = Bool.random(using: &random) ? Int64.random(in: 0..<10, using: &random) * 500 : nil
             return EventDraft(
-                type: type, time: time, conversation: conversation, user: user, payload: Array(payload.utf8))
+                type: type, time: time, conversation: conversation, user: user, cause: number > 2 ? target : nil,
+                payload: Array(payload.utf8))
         }
     }
 

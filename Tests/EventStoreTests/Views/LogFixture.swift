@@ -66,14 +66,15 @@ func origin(_ number: UInt64) -> OriginID { OriginID(UUIDBits(high: 0xaaaa, low:
 
 func event(
     _ number: UInt64, _ seq: UInt64, hlc: Int64, id: UInt64? = nil, type: String = "message.posted",
-    time: Int64? = nil, conversation: String? = "c", user: String = "u", author: String? = nil,
+    time: Int64? = nil, conversation: String? = "c", user: String = "u", author: String? = nil, cause: EventID? = nil,
     dependencies: [Dot] = [], actor: EventActor? = nil, unknown: [UInt8] = [],
     _ payload: String = #"{"text":"x"}"#
 ) -> Event {
     let header = EventHeader(
         dot: Dot(origin: origin(number), seq: seq), hlc: HybridTime(milliseconds: hlc, counter: 0), time: time,
         id: EventID(UUIDBits(high: id == nil ? number : 0x1d, low: id ?? seq)), type: type,
-        conversation: conversation, user: user, author: author, dependencies: dependencies, actor: actor,
+        conversation: conversation, user: user, author: author, cause: cause, dependencies: dependencies,
+        actor: actor,
         unknownFields: unknown)
     return Event(
         header: header, body: .present(salt: UUIDBits(high: 1, low: 2), payload: Array(payload.utf8)))

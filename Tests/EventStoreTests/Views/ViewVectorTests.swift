@@ -17,13 +17,13 @@ struct ViewVectorTests {
     }
 
     private func event(_ line: String) throws -> Event {
-        let fields = line.split(separator: " ", maxSplits: 10).map(String.init)
-        try #require(fields.count == 11)
+        let fields = line.split(separator: " ", maxSplits: 11).map(String.init)
+        try #require(fields.count == 12)
         func field(_ index: Int) -> String? { fields[index] == "-" ? nil : fields[index] }
         func number(_ text: some StringProtocol, radix: Int = 10) throws -> UInt64 {
             try #require(UInt64(text, radix: radix))
         }
-        let dependencies = try (field(9).map { [$0] } ?? []).map { text in
+        let dependencies = try (field(10).map { [$0] } ?? []).map { text in
             let parts = text.split(separator: "/")
             return Dot(origin: origin(try number(parts[0])), seq: try number(parts[1]))
         }
@@ -32,9 +32,11 @@ struct ViewVectorTests {
             hlc: HybridTime(milliseconds: Int64(try number(fields[2])), counter: 0),
             time: try field(3).map { Int64(try number($0)) },
             id: EventID(UUIDBits(high: 0x1d, low: try number(fields[4], radix: 16))), type: fields[5],
-            conversation: field(6), user: fields[7], author: fields[8], dependencies: dependencies)
+            conversation: field(6), user: fields[7], author: fields[8],
+            cause: try field(9).map { EventID(UUIDBits(high: 0x1d, low: try number($0, radix: 16))) },
+            dependencies: dependencies)
         return Event(
-            header: header, body: .present(salt: UUIDBits(high: 1, low: 2), payload: Array(fields[10].utf8)))
+            header: header, body: .present(salt: UUIDBits(high: 1, low: 2), payload: Array(fields[11].utf8)))
     }
 
     @Test("The events of the page give the digests of the page, in any causal order")

@@ -29,6 +29,7 @@ struct ViewsCheckTests {
                 event(
                     seq % 2 + 1, (seq + 1) / 2, hlc: 1_000 + Int64(seq), id: seq % 50 == 0 ? 7 : seq, type: type,
                     conversation: "c-\(seq % 5)", user: "u-\(seq % 3)",
+                    cause: seq % 4 == 1 ? target : nil,
                     dependencies: seq == 301 ? [Dot(origin: origin(1), seq: 100)] : [], payload))
         }
         try log.deliver(events.sorted { $0.header.hlc < $1.header.hlc })
@@ -161,6 +162,33 @@ struct ViewsCheckTests {
             report.differences.contains {
                 $0.view == "timeline" && "\($0)".contains(words) && "\($0)".contains("c-1")
             })
+    }
+
+    @Test(
+        "Each row that differs names the events that it is made of",
+        arguments: [
+            (#"UPDATE profile SET value = '"위조"' WHERE maximal = 1"#, "profile.changed"),
+            ("UPDATE survey_count SET count = 999 WHERE value = '2'", "survey.answered"),
+            ("UPDATE conversation SET title = '위조' WHERE title NOTNULL", "conversation.started"),
+            ("UPDATE conversation SET messages = messages + 1", ""), ("DELETE FROM conversation", ""),
+            ("DELETE FROM amendment", "message.edited"), ("DELETE FROM member", "conversation.started"),
+            ("UPDATE speaker SET messages = 5", "message.posted"), ("DELETE FROM effect", ""),
+        ])
+    func eventsBehind(sql: String, type: String) throws {
+        let log = try filled()
+        try Projector(log.files).catchUp()
+        try change(log, sql)
+        let report = try ViewsCheck(log.files).run()
+        let told = report.differences.filter { $0.view != "database" && $0.view != "digests" }
+        #expect(!told.isEmpty)
+        let reader = try LogReader(log.files)
+        for difference in told {
+            #expect(!difference.events.isEmpty && difference.events.count <= 10, "\(difference)")
+            for position in difference.events {
+                let header = try #require(try reader.event(at: position)).event.header
+                #expect(type.isEmpty || header.type == type, "\(difference): \(header.type)")
+            }
+        }
     }
 
     @Test("Bits of views.db that were turned over are found, or carry nothing that is read", arguments: 1...40)

@@ -1,4 +1,4 @@
-/// A queue of many owners who take turns: whoever puts in a thousand elements has the next owner's one before the second of them.
+/// A queue of many owners who take turns: of an owner's thousand elements the second comes after the next owner's one.
 package struct TurnQueue<Owner: Hashable, Element> {
     /// Of each owner what waits, with how much of it has been taken.
     private var waiting: [Owner: (elements: [Element], taken: Int)] = [:]

@@ -50,6 +50,9 @@ struct ComparedTable {
                 view: SearchView.name, key: [Field("word", .word)], values: [Field("times"), Field("places")],
                 rows: { connection throws(DatabaseError) in try .words(connection) }),
             plain(SearchView.name, SearchZones.table, [Field("zone")], [Field("newest"), Field("oldest")]),
+            plain(
+                CausesView.name, "effect",
+                [Field("cause", .uuid), Field("time"), Field("hlc"), Field("position", .position)], []),
             plain("versions", "view", [Field("name")], [Field("version"), Field("position")]),
             plain("digests", "digest", [Field("view")], [Field("rows"), Field("sum")]),
             plain("quarantine", "quarantine", [Field("position", .position), Field("view")], [Field("reason")]),
@@ -90,38 +93,39 @@ struct ComparedTable {
         let (left, right) = (try rows(found), try rows(expected))
         var (mine, theirs) = (try left.next(), try right.next())
         var last: ComparedRow?
+        func add(_ row: ComparedRow, _ other: ComparedRow?, _ difference: (String?, String?, String?))
+            throws(DatabaseError)
+        {
+            var told = ViewDifference(
+                view: view, row: words(row, names), field: difference.0, found: difference.1, expected: difference.2)
+            if report.hasRoom {
+                told.events = try self.events(behind: [row, other].compactMap { $0 }, difference.0, expected, names)
+            }
+            report.add(told)
+        }
         while mine != nil || theirs != nil {
             report.rows += 1
             if let row = mine, let before = last, !(before < row) {
-                add(row, nil, "it stands out of order", nil, names, &report)
+                try add(row, nil, (nil, "it stands out of order", nil))
                 (last, mine) = (row, try left.next())
             } else if let row = mine, theirs.map({ row < $0 }) ?? true {
-                add(row, nil, "", nil, names, &report)
+                try add(row, nil, (nil, "", nil))
                 (last, mine) = (row, try left.next())
             } else if let row = theirs, mine.map({ row < $0 }) ?? true {
-                add(row, nil, nil, "", names, &report)
+                try add(row, nil, (nil, nil, ""))
                 theirs = try right.next()
             } else if let row = mine, let wanted = theirs {
                 for (index, field) in values.enumerated() where row.values[index] != wanted.values[index] {
-                    add(
-                        row, field.name, text(row.values[index], field, names),
-                        text(wanted.values[index], field, names),
-                        names, &report)
+                    let cells = (text(row.values[index], field, names), text(wanted.values[index], field, names))
+                    try add(wanted, row, (field.name, cells.0, cells.1))
                 }
                 (last, mine, theirs) = (row, try left.next(), try right.next())
             }
         }
     }
 
-    private func add(
-        _ row: ComparedRow, _ field: String?, _ found: String?, _ expected: String?, _ names: ViewNames,
-        _ report: inout ViewsReport
-    ) {
-        var words: [String] = []
-        for (field, cell) in zip(key, row.key) { words.append("\(field.name) \(text(cell, field, names))") }
-        report.add(
-            ViewDifference(
-                view: view, row: words.joined(separator: ", "), field: field, found: found, expected: expected))
+    private func words(_ row: ComparedRow, _ names: ViewNames) -> String {
+        zip(key, row.key).map { field, cell in "\(field.name) \(text(cell, field, names))" }.joined(separator: ", ")
     }
 
     func text(_ cell: Cell, _ field: Field, _ names: ViewNames) -> String {
@@ -158,6 +162,12 @@ final class ViewNames {
         if ref == 0 { return "nobody" }
         return (try? log?.text(ref)) ?? "number \(ref), which the log does not have"
     }
+
+    /// Where the event of a dot stands; `nil` if the log does not have it.
+    func position(_ dot: Dot) -> UInt64? { (try? log?.event(dot))?.position }
+
+    /// Whether the log has an event there.
+    func has(_ position: UInt64) -> Bool { (try? log?.dot(at: position)) != nil }
 
     func dot(_ position: Int64) -> String {
         (try? log?.dot(at: UInt64(bitPattern: position)).description) ?? "not in the log"

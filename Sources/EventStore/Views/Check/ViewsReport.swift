@@ -10,6 +10,8 @@ package struct ViewDifference: Hashable, Sendable {
     package let found: String?
     /// What the log says; `nil`: no such row.
     package let expected: String?
+    /// The positions of events that the row is made of, or was said to be: the last of them, where they are many.
+    package var events: [UInt64] = []
 }
 
 extension ViewDifference: CustomStringConvertible {
@@ -40,6 +42,9 @@ package struct ViewsReport: Sendable {
     package private(set) var count = UInt64(0)
 
     package var isIntact: Bool { count == 0 }
+
+    /// Whether the next difference is kept.
+    var hasRoom: Bool { differences.count < Self.capacity }
 
     mutating func add(_ difference: ViewDifference) {
         count += 1

@@ -8,7 +8,7 @@ struct ProjectedEvent {
     let typeRef: Int64
     /// `nil`: one that no view interprets.
     let type: EventType?
-    /// `nil` if no view reads this type's payload.
+    /// What its header names as its cause; an opaque one has none.
     let cause: EventID?
     let key: DisplayKey
     /// Refs of origins and the seqs the event's origin had newly applied.
@@ -163,7 +163,7 @@ final class ProjectionSource {
         return ProjectedEvent(
             position: row.uint64(Column.position), user: user, conversation: row.int64IfAny(Column.conversation),
             author: row.int64IfAny(Column.author) ?? user, typeRef: row.int64(Column.type), type: type,
-            cause: isRead ? row.uuid(Column.cause).map(EventID.init) : nil,
+            cause: row.uuid(Column.cause).map(EventID.init),
             key: DisplayKey(
                 time: min(row.int64IfAny(Column.time) ?? .max, hlc.milliseconds), hlc: hlc,
                 dot: Dot(

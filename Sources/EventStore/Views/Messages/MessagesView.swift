@@ -112,6 +112,20 @@ final class MessagesView: View {
         }
     }
 
+    /// The first edits and retractions of a message in display order, as what follows from it: at most `limit`.
+    static func rows(
+        about message: EventID, limit: Int, _ connection: Connection
+    ) throws(DatabaseError) -> [CausesView.Row] {
+        try connection.all(
+            "SELECT stamp, position FROM amendment WHERE message = ? ORDER BY stamp LIMIT ?",
+            [.blob(message.bytes), .integer(Int64(limit))]
+        ) { row in
+            let key = row.stamp(0)?.key
+            return CausesView.Row(
+                cause: message, time: key?.time ?? 0, hlc: key?.hlc.ordered ?? 0, position: row.uint64(1))
+        }
+    }
+
     private static func row(_ select: Statement, from column: Int) -> Row? {
         guard let stamp = select.stamp(column) else { return nil }
         return Row(

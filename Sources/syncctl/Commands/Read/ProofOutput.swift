@@ -51,12 +51,7 @@ enum ProofOutput {
     private static func write(
         _ session: Session, _ files: StoreFiles, _ scope: AnswerScope, _ positions: [UInt64], isFiltered: Bool
     ) throws(CommandFailure) -> ExitCode {
-        let now = session.now
-        let export = try covered {
-            try AnswerExport(
-                files, scope, at: positions, isFiltered: isFiltered, key: ReceiptFile.key(files),
-                ownHead: ReceiptFile.headOfDaemon(files), time: now)
-        }
+        let export = try ProofExport.make(session, files, scope, positions, isFiltered: isFiltered)
         var progress = Progress("proof", unit: "events", style: session.style())
         while let piece = try stored({ try export.next() }) {
             try session.output.write(piece)
@@ -66,16 +61,5 @@ enum ProofOutput {
         if !export.isSigned { session.say(.proofNotSigned) }
         if export.count == 0 { return .nothingFound }
         return export.isSigned ? .success : .degraded
-    }
-
-    /// What was appended just now has no head yet: a daemon signs it within moments.
-    private static func covered(_ make: () throws -> AnswerExport) throws(CommandFailure) -> AnswerExport {
-        for _ in 0..<20 {
-            do throws(CommandFailure) { return try stored(make) } catch {
-                guard error.code == StoreError.busy("").code else { throw error }
-            }
-            sleep(milliseconds: 100)
-        }
-        return try stored(make)
     }
 }

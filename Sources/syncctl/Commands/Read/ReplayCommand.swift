@@ -13,12 +13,19 @@ enum ReplayCommand {
                 EventSelection.asOf, EventSelection.knownAt,
             ] + EventSelection.options + [
                 .flag("scan", "Search the whole log, and trust no index."),
+                .value(
+                    "order", "ORDER", "In display order (default), or in that of this node's log.",
+                    allowed: ["time", "log"]),
+                .value("speed", "N", "As it happened, N times as fast; 'max' (default) waits for nothing."),
+                .value("into", "DIR", "Makes a store anew of the events, and compares it; of all of them."),
                 EventSelection.ids, MessageText.fullOption, OutputForm.csvOption,
             ],
             examples: [
                 .init("syncctl replay --conversation c-88 --as-of '2026-08-01 11:03'", "what stood there then"),
                 .init("syncctl replay --user u-1029 --since 7d --json", "a week as native NDJSON, for an audit"),
                 .init("syncctl replay --all --known-at 10412 --json", "everything this node knew at position 10412"),
+                .init("syncctl replay --conversation c-88 --speed 60", "a minute of it in a second"),
+                .init("syncctl replay --all --into /tmp/again", "a store made anew, with equal roots and views"),
             ],
             discussion: """
                 Display order is the same on every node: by time, then by when it was recorded, then by origin and \
@@ -27,10 +34,17 @@ enum ReplayCommand {
 
                 A user's or a conversation's events are found by the indexes that 'syncctl verify --views' proves to be \
                 complete. --scan and --all read the log alone, and keep 56 bytes in memory for each event of the scope.
+
+                --speed waits between two events as long as there was between them, divided by N: by when they happened, and \
+                with --order log by when they were recorded. --into appends each event to a new store, hashed again, in the \
+                order of the log, and says whether the trees and the views of the new store are those of this one (exit code 3 \
+                where they differ). The folder must be empty or not there. The node's key stays here: no node can be started on it.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let scope = try Scope(session)
+        if session.arguments.value("into") != nil { return try StoreMaking.run(session, isAll: scope.name == nil) }
+        let pace = try ReplayPace(session)
         let location = try StoreLocation.find(for: session)
         let reader = try location.reader()
         let last = try stored { try reader.top() }
@@ -44,7 +58,9 @@ enum ReplayCommand {
         selection.range.tell(session)
         let positions = try find(scope, selection, upTo: top, location, session)
         let replay = LogReplay(location.files, at: positions)
-        if session.isJSON {
+        if let pace {
+            try paced(replay, pace, reader, session)
+        } else if session.isJSON {
             let adder = try stored { try EventLines(reader).adder(upTo: top) }
             let parts = try stored { try replay.parts(adder) }
             while let part = try stored({ try parts.next() }) {
@@ -64,11 +80,36 @@ enum ReplayCommand {
         return positions.isEmpty ? .nothingFound : .success
     }
 
-    /// The positions of the scope's events, in display order.
+    /// Prints each event when its time has come.
+    private static func paced(
+        _ replay: LogReplay, _ pace: ReplayPace, _ reader: LogReader, _ session: Session
+    ) throws(CommandFailure) {
+        var pace = pace
+        let lines = try stored { try EventLines(reader) }
+        var lister = try EventLister(session, reader)
+        if !session.isJSON { try lister.begin() }
+        let parts = try stored { try replay.parts() }
+        while let part = try stored({ try parts.next() }) {
+            for event in part {
+                pace.wait(for: event.event.header)
+                if session.isJSON {
+                    try session.output.write(try stored { try lines.line(event) })
+                } else {
+                    try lister.print([event])
+                }
+                try session.output.flush()
+            }
+        }
+    }
+
+    /// The positions of the scope's events, in the order that is asked for.
     private static func find(
         _ scope: Scope, _ selection: EventSelection, upTo top: UInt64, _ location: StoreLocation, _ session: Session
     ) throws(CommandFailure) -> [UInt64] {
-        if session.arguments.flag("scan") { return try scan(selection, upTo: top, location, session) }
+        let isByLog = session.arguments.value("order") == "log"
+        if session.arguments.flag("scan") || scope.name == nil {
+            return try scan(selection, upTo: top, isByLog, location, session)
+        }
         var query = selection.query
         query.knownAt = top
         // Twins are of the record, too.
@@ -76,17 +117,19 @@ enum ReplayCommand {
         switch scope {
         case .user(let user):
             let views = try FreshViews.open(session, location.files)
-            return try stored { try views.positions(user: user, query) }
+            let positions = try stored { try views.positions(user: user, query) }
+            return isByLog ? positions.sorted() : positions
         case .conversation(let conversation):
             let views = try FreshViews.open(session, location.files)
-            return try stored { try views.positions(conversation: conversation, query) }
-        case .all: return try scan(selection, upTo: top, location, session)
+            let positions = try stored { try views.positions(conversation: conversation, query) }
+            return isByLog ? positions.sorted() : positions
+        case .all: return []
         }
     }
 
     /// The same by looking at every event of the log.
     private static func scan(
-        _ selection: EventSelection, upTo top: UInt64, _ location: StoreLocation, _ session: Session
+        _ selection: EventSelection, upTo top: UInt64, _ isByLog: Bool, _ location: StoreLocation, _ session: Session
     ) throws(CommandFailure) -> [UInt64] {
         let replay = LogReplay(location.files, through: top)
         var places: [Place] = []
@@ -108,7 +151,7 @@ enum ReplayCommand {
             parts.giveBack(part)
         }
         progress.finish(done: top, total: top)
-        places.sort { $0.key < $1.key }
+        if !isByLog { places.sort { $0.key < $1.key } }
         return places.map(\.position)
     }
 }

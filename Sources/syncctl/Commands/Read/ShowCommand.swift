@@ -78,7 +78,8 @@ enum ShowCommand {
         return .success
     }
 
-    private static func find(_ name: String, _ reader: LogReader) throws(CommandFailure) -> StoredEvent? {
+    /// The event that is named by its id or its place.
+    static func find(_ name: String, _ reader: LogReader) throws(CommandFailure) -> StoredEvent? {
         if let bits = UUIDBits(text: name) { return try stored { try reader.countingEvent(id: EventID(bits)) } }
         let digits = name.hasPrefix(Session.positionMark) ? String(name.dropFirst(Session.positionMark.count)) : name
         if let position = UInt64(digits) { return try stored { try reader.event(at: position) } }

@@ -1,0 +1,329 @@
+internal import Access
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+internal import Interchange
+internal import SillokAPI
+
+/// Writes the files of a package, each event as it is read: memory does not grow with them.
+final class SubjectPackage {
+    /// What was written.
+    struct Report {
+        var events: UInt64 = 0
+        var elsewhere: UInt64 = 0
+        var context: UInt64 = 0
+        var conversations = 0
+        var reads = 0
+        var files = 0
+        var position: UInt64 = 0
+        /// Events that no file proves: the person has written them in the history of another, outside of conversations.
+        var unproven = 0
+    }
+
+    private let session: Session
+    private let files: StoreFiles
+    private let user: String
+    private let folder: String
+    private let views: ViewReader
+    private let lines: EventLines
+    private let isFull: Bool
+    private var report = Report()
+    private var sums = ""
+    /// Conversations by the bytes of their ids; and those of others' histories in which the person has written, with where.
+    private var conversations: Set<[UInt8]> = []
+    private var elsewhere: [[UInt8]: [UInt64]] = [:]
+
+    init(_ session: Session, _ files: StoreFiles, _ user: String, folder: String) throws(CommandFailure) {
+        (self.session, self.files, self.user, self.folder) = (session, files, user, folder)
+        isFull = session.arguments.value("others") == "full"
+        let views = try FreshViews.open(session, files)
+        self.views = views
+        lines = try stored { try EventLines(views.log) }
+    }
+
+    func make(who: String, reason: String, record: String) throws(CommandFailure) -> Report {
+        report.position = try stored { try views.log.top() }
+        for name in ["conversations", "proofs"] { try makeFolder(name) }
+        let events = try PackageFile("events.ndjson", in: folder)
+        let table = try PackageFile("events.csv", in: folder)
+        let context = try PackageFile("context.ndjson", in: folder)
+        try table.write(Array(EventCSV.header.utf8))
+        let own = try ownPositions()
+        try write(own, to: events, table)
+        report.events = UInt64(own.count)
+        try writeElsewhere(to: events, table)
+        let links = try pages(events, table, context)
+        for file in [events, table, context] { try finish(file) }
+        try proofs(own)
+        let reads = try readers()
+        var head = SubjectPage.Head(
+            user: user, reason: reason, who: who, node: try node(), record: record, isFull: isFull)
+        (head.events, head.elsewhere, head.context) = (report.events, report.elsewhere, report.context)
+        head.position = report.position
+        for language in Language.allCases { try index(language, head, links[language] ?? [], reads) }
+        try write("README.md", Array(SubjectReadme.text(head, report, self.proofNames).utf8))
+        let all = sums
+        try write("SHA256SUMS", Array(all.utf8))
+        return report
+    }
+
+    private func makeFolder(_ name: String) throws(CommandFailure) {
+        let path = folder + "/" + name
+        guard mkdir(path, 0o700) == 0 else {
+            throw CommandFailure.system("cannot make \(path)", errno: errno, exitCode: .cannotCreate)
+        }
+    }
+
+    private func finish(_ file: PackageFile) throws(CommandFailure) {
+        sums += try file.finish()
+        report.files += 1
+    }
+
+    private func write(_ name: String, _ bytes: [UInt8]) throws(CommandFailure) {
+        let file = try PackageFile(name, in: folder)
+        try file.write(bytes)
+        try finish(file)
+    }
+
+    private func node() throws(CommandFailure) -> String {
+        let identity = try stored { try StoreIdentity(views.log) }
+        return "\(identity.name) (\(identity.node))"
+    }
+
+    // MARK: Events
+
+    private func ownPositions() throws(CommandFailure) -> [UInt64] {
+        var query = TimelineQuery()
+        (query.withTwins, query.knownAt) = (true, report.position)
+        return try stored { [query] in try views.positions(user: user, query) }
+    }
+
+    private func write(_ positions: [UInt64], to events: PackageFile, _ table: PackageFile) throws(CommandFailure) {
+        let parts = try stored { try LogReplay(files, at: positions).parts() }
+        while let part = try stored({ try parts.next() }) {
+            for event in part { try add(event, to: events, table) }
+        }
+    }
+
+    private func add(_ stored: StoredEvent, to events: PackageFile, _ table: PackageFile) throws(CommandFailure) {
+        try events.write(try syncctl.stored { try lines.line(stored) })
+        try table.write(Array(EventCSV.record(stored).utf8))
+        if let conversation = stored.event.header.conversation { conversations.insert(Array(conversation.utf8)) }
+    }
+
+    private func writeElsewhere(to events: PackageFile, _ table: PackageFile) throws(CommandFailure) {
+        var progress = Progress("headers", unit: "events", style: session.style())
+        let top = report.position
+        let found = try stored {
+            try views.authored(by: user, upTo: top) { progress.update(done: $0, total: top) }
+        }
+        progress.finish(done: top, total: top)
+        for position in found {
+            guard let event = try stored({ try views.log.event(at: position) }) else { continue }
+            try add(event, to: events, table)
+            prove(event)
+        }
+    }
+
+    /// An event of another's history is proven among those of its conversation.
+    private func prove(_ event: StoredEvent) {
+        report.elsewhere += 1
+        guard let conversation = event.event.header.conversation else { return report.unproven += 1 }
+        elsewhere[Array(conversation.utf8), default: []].append(event.position)
+    }
+
+    // MARK: Conversations
+
+    private func pages(
+        _ events: PackageFile, _ table: PackageFile, _ context: PackageFile
+    ) throws(CommandFailure) -> [Language: [SubjectPage.Link]] {
+        for name in try stored({ try views.memberships(of: user) }) { conversations.insert(Array(name.utf8)) }
+        var links: [Language: [SubjectPage.Link]] = [:]
+        let sorted = conversations.sorted { $0.lexicographicallyPrecedes($1) }
+        for (index, bytes) in sorted.enumerated() {
+            let conversation = String(decoding: bytes, as: UTF8.self)
+            let digits = String(index + 1)
+            let number = String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+            for (language, link) in try page(conversation, number, events, table, context) {
+                links[language, default: []].append(link)
+            }
+        }
+        report.conversations = sorted.count
+        return links
+    }
+
+    private func page(
+        _ conversation: String, _ number: String, _ events: PackageFile, _ table: PackageFile, _ context: PackageFile
+    ) throws(CommandFailure) -> [(Language, SubjectPage.Link)] {
+        var summary = ExportedConversation(conversation)
+        if let found = try stored({ try views.conversationSummary(conversation) }) {
+            (summary.title, summary.startedBy) = (found.title, found.startedBy)
+            (summary.messages, summary.firstTime, summary.lastTime) = (
+                found.messages, found.firstTime, found.lastTime
+            )
+        }
+        summary.participants = try stored { try views.participants(of: conversation) }.map(\.user)
+        var writers: [(language: Language, page: ConversationPage, file: PackageFile)] = []
+        for language in Language.allCases {
+            let file = try PackageFile("conversations/\(number).\(language.rawValue).html", in: folder)
+            let page = ConversationPage(settings(language))
+            try file.write(page.begin(summary))
+            writers.append((language, page, file))
+        }
+        var failure: CommandFailure?
+        var count = 0
+        var query = TimelineQuery()
+        query.knownAt = report.position
+        _ = try stored { [query] in
+            try views.conversation(conversation, query) { entry in
+                do throws(CommandFailure) {
+                    let isOwn = try take(entry, events, table, context)
+                    for writer in writers {
+                        let shown =
+                            isOwn || isFull ? entry : entry.masked(SubjectWords.left.phrase.text(writer.language, []))
+                        try writer.file.write(writer.page.add(shown))
+                    }
+                    count += 1
+                } catch {
+                    failure = error
+                }
+                return failure == nil
+            }
+        }
+        if let failure { throw failure }
+        var links: [(Language, SubjectPage.Link)] = []
+        for writer in writers {
+            try writer.file.write(writer.page.end())
+            try finish(writer.file)
+            links.append(
+                (
+                    writer.language,
+                    SubjectPage.Link(file: writer.file.name, title: summary.title ?? conversation, events: count)
+                ))
+        }
+        return links
+    }
+
+    /// Writes an event of a conversation where it belongs, unless it is written. Returns whether it is the person's.
+    private func take(
+        _ entry: TimelineEntry, _ events: PackageFile, _ table: PackageFile, _ context: PackageFile
+    ) throws(CommandFailure) -> Bool {
+        let header = entry.stored.event.header
+        if header.user.hasSameBytes(as: user) || header.author.hasSameBytes(as: user) { return true }
+        if entry.stored.event.names(user) {
+            try add(entry.stored, to: events, table)
+            prove(entry.stored)
+            return true
+        }
+        report.context += 1
+        if isFull {
+            try context.write(try stored { try lines.line(entry.stored) })
+        } else {
+            var line = JSONLine()
+            line.add("id", header.id.description)
+            line.add("type", header.type)
+            line.add("time", Timestamp.text(header.time))
+            line.add("subject", header.conversation.map { "conversation/\($0)" })
+            line.add("author", header.author)
+            line.add("left_out", true)
+            try context.write(line.utf8 + [UInt8(ascii: "\n")])
+        }
+        return false
+    }
+
+    private func settings(_ language: Language) -> ConversationPage.Settings {
+        ConversationPage.Settings(
+            language: language, zone: session.zone, zoneName: session.zoneName, now: session.now
+        ) { [views] user in
+            let fields = (try? views.profile(user: user)) ?? []
+            for name in ["displayName", "name"] {
+                guard let value = fields.first(where: { $0.name == name })?.winner.value else { continue }
+                let text = JSONObject(validated: Array(#"{"v":\#(value)}"#.utf8)).string("v")
+                if let text, !text.isEmpty { return text }
+            }
+            return nil
+        }
+    }
+
+    // MARK: Proofs, readers, pages
+
+    private(set) var proofNames: [String] = []
+
+    private func proofs(_ own: [UInt64]) throws(CommandFailure) {
+        try proof("history", .user(user), own, isFiltered: false)
+        for (index, bytes) in elsewhere.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }).enumerated() {
+            let conversation = String(decoding: bytes, as: UTF8.self)
+            try proof("elsewhere-\(index + 1)", .conversation(conversation), elsewhere[bytes] ?? [], isFiltered: true)
+        }
+    }
+
+    private func proof(
+        _ name: String, _ scope: AnswerScope, _ positions: [UInt64], isFiltered: Bool
+    ) throws(CommandFailure) {
+        guard !positions.isEmpty else { return }
+        let export = try ProofExport.make(session, files, scope, positions, isFiltered: isFiltered)
+        let file = try PackageFile("proofs/\(name).proof", in: folder)
+        while let piece = try stored({ try export.next() }) { try file.write(piece) }
+        try finish(file)
+        proofNames.append(file.name)
+    }
+
+    /// Who has looked at the person's data, as far as that is recorded, the oldest first.
+    private func readers() throws(CommandFailure) -> [SubjectPage.Read] {
+        let file = try PackageFile("readers.ndjson", in: folder)
+        var reads: [(key: DisplayKey, read: SubjectPage.Read, line: [UInt8])] = []
+        var events = NodeEvents(types: [AccessGrant.read, AccessGrant.given])
+        try stored {
+            try events.update(views) { header, object, _ in
+                let isOfUser = object.strings("users")?.contains { $0.hasSameBytes(as: user) } ?? false
+                guard isOfUser else { return }
+                let read = SubjectPage.Read(
+                    time: header.hlc.milliseconds, who: header.actor?.text ?? header.author,
+                    what: "\(object.string("route") ?? "") \(object.string("subject") ?? "")",
+                    reason: object.string("reason") ?? "")
+                reads.append(
+                    (header.displayKey, read, JSONLine(read: object, header).utf8 + [UInt8(ascii: "\n")]))
+            }
+        }
+        reads.sort { $0.key < $1.key }
+        for read in reads { try file.write(read.line) }
+        try finish(file)
+        report.reads = reads.count
+        return reads.map(\.read)
+    }
+
+    private func index(
+        _ language: Language, _ head: SubjectPage.Head, _ links: [SubjectPage.Link], _ reads: [SubjectPage.Read]
+    ) throws(CommandFailure) {
+        var page = SubjectPage(settings(language))
+        let profile = try stored { try views.profile(user: user) }
+        try write(
+            "index.\(language.rawValue).html",
+            page.page(head, profile: profile, conversations: links, reads: reads))
+    }
+}
+
+extension TimelineEntry {
+    /// The same event, with these words instead of its own.
+    fileprivate func masked(_ words: String) -> TimelineEntry {
+        var line = JSONLine()
+        line.add("text", words)
+        let body = EventBody.present(salt: UUIDBits(high: 0, low: 0), payload: line.utf8)
+        let event = Event(header: stored.event.header, body: stored.event.payload == nil ? stored.event.body : body)
+        return TimelineEntry(stored: StoredEvent(position: stored.position, event: event), history: nil)
+    }
+}
+
+extension Event {
+    /// Whether it speaks of this user: who takes part, who joins and leaves.
+    fileprivate func names(_ user: String) -> Bool {
+        guard let payload else { return false }
+        let data = JSONObject(validated: payload)
+        switch header.type {
+        case "conversation.started":
+            return data.strings("participants")?.contains { $0.hasSameBytes(as: user) } ?? false
+        case "participant.joined", "participant.left": return data.string("user")?.hasSameBytes(as: user) ?? false
+        default: return false
+        }
+    }
+}
