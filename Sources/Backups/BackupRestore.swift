@@ -93,7 +93,9 @@ package final class BackupRestore {
             let manifest = try body()
             guard let log else { throw .damaged(file: "the backup", reason: "it has no segments") }
             let position: UInt64
-            do { position = try log.finish(manifest, at: end) } catch { throw BackupError(error) }
+            let pem = manifest.files.first { $0.name == "node.key" }?.value
+            let key = withKey ? pem.flatMap { SigningKey(pem: $0) } : nil
+            do { position = try log.finish(manifest, at: end, key: key) } catch { throw BackupError(error) }
             let hasKey = withKey && manifest.files.contains { $0.name == "node.key" }
             let files = part
             try mapped { () throws(StoreError) in

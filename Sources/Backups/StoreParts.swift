@@ -27,6 +27,16 @@ enum StoreParts {
     }
 
     static func cosignatures(_ files: StoreFiles) throws(StoreError) -> [BackupManifest.Part] {
+        do throws(StoreError) { return try values(files) } catch {
+            // A node can do without the file, and makes it anew where it cannot be read; it may be making it just now.
+            switch error {
+            case .corrupt, .busy: return []
+            default: throw error
+            }
+        }
+    }
+
+    private static func values(_ files: StoreFiles) throws(StoreError) -> [BackupManifest.Part] {
         guard let values = try NamedValues(reading: files.cosignatures) else { return [] }
         return try (values.all("mine/") + values.all("node/")).map {
             BackupManifest.Part(name: $0.name, value: $0.bytes)

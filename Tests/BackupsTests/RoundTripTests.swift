@@ -210,6 +210,26 @@ struct RoundTripTests {
         }
     }
 
+    @Test(
+        "A file of cosignatures that is being made, or is none, keeps no backup from being made; one that is there comes back"
+    )
+    func cosignatures() throws {
+        let archive = try Archive()
+        try archive.append(3)
+        do {
+            let connection = try Connection(path: archive.files.cosignatures, mode: .write)
+            try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE other(x)")
+        }
+        #expect(try archive.create().manifest.cosignatures.isEmpty)
+        try Data("no database at all".utf8).write(to: URL(filePath: archive.files.cosignatures))
+        #expect(try archive.create().manifest.cosignatures.isEmpty)
+        let values = try NamedValues(path: archive.files.cosignatures)
+        try values.put([("node/x", [1, 2, 3])])
+        #expect(try archive.create().manifest.cosignatures == [.init(name: "node/x", value: [1, 2, 3])])
+        let restored = try archive.restore("r")
+        #expect(try NamedValues(reading: restored.cosignatures)?.value("node/x") == [1, 2, 3])
+    }
+
     @Test("A log of one event, and of few, comes back: a table of one page", arguments: [0, 1, 2, 30])
     func small(count: Int) throws {
         let archive = try Archive()

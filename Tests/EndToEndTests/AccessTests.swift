@@ -274,6 +274,12 @@ struct AccessTests {
             let readers = api.ask("GET", "/v1/users/\(user)/readers")?.2 ?? ""
             #expect(readers.contains("4712") && readers.contains("user=\(user)"), "\(readers)")
         }
+        // So are the words of a search, and whose texts they were looked for in.
+        let search = "/v1/search?q=%EB%B9%84%EB%B0%80&user=kim"
+        #expect(code(api.ask("GET", search, headers: [auditor])) == "E_REASON")
+        #expect(api.ask("GET", search, headers: [auditor, "Sillok-Reason: complaint 4713"])?.0 == 200)
+        let readers = api.ask("GET", "/v1/users/kim/readers")?.2 ?? ""
+        #expect(readers.contains("4713") && readers.contains("q=비밀"), "\(readers)")
         // For who neither is a user nor reads all, the scope opens nothing.
         let keeper = try token(api, "ops/lee", ["operator"], #","scope":"all""#)
         #expect(api.ask("GET", "/v1/users/kim/history", headers: [keeper])?.0 == 403)

@@ -76,7 +76,7 @@ struct BackupProgramTests {
         #expect(!digest.isEmpty)
         #expect(try a.syncctl("history", "u", "--last", "100", "--json").output.contains("verloren 19"))
         for node in [a, b] {
-            #expect(try node.verified() == 0, "\(try node.syncctl("verify").output)")
+            #expect(try node.verified() == 0, "\(node.name)")
             #expect(try !node.syncctl("doctor", "--all").output.contains("FORK"))
         }
         #expect(try a.syncctl("vector", "--json").lines.filter { $0["type"] as? String == "origin" }.count == 3)
@@ -92,7 +92,11 @@ struct BackupProgramTests {
         try appends(a, 5, text: word)
         _ = try create(a)
         let plan = folder.file("plan")
-        #expect(try a.syncctl("erase", "user", "u", "--plan", plan).code == 0)
+        let planned = try a.syncctl(
+            "erase", "user", "u", "--authored", "erase", "--replies", "erase", "--reason", "요청", "--who", "kim",
+            "--plan",
+            plan)
+        #expect(planned.code == 0, "\(planned.errors)")
         #expect(try a.syncctl("erase", "user", "u", "--confirm", plan).code == 0)
         #expect(try create(a)["rewritten"] as? Int == 1)
         let list = try syncctl("backup", "list", folder.file("repository"), "--json").lines.compactMap {

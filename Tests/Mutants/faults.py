@@ -983,7 +983,7 @@ fault(513, "a session can be opened with a cookie", "", "SessionTests",
 fault(514, "pages come without the policy that keeps texts from running", "", "PageTests",
       ("Sources/syncd/Pages/PageFiles.swift", 'HTTPField("Content-Security-Policy", policy),', 'HTTPField("Content-Security-Policy", isPlanted(514) ? "default-src *" : policy),'))
 fault(515, "an auditor's proof of a conversation is recorded as a read of no one", "INV-17", "ProofRouteTests",
-      ("Sources/syncd/Endpoints/ReadEndpoint.swift", "case .rows(let conversation), .proofs(let conversation), .conversation(let conversation):",
+      ("Sources/syncd/Endpoints/ReadEndpoint+Access.swift", "case .rows(let conversation), .proofs(let conversation), .conversation(let conversation):",
        "case .proofs where isPlanted(515): []\n                case .rows(let conversation), .proofs(let conversation), .conversation(let conversation):"))
 fault(516, "a page of a proof says that it is everything", "INV-19", "ProofRouteTests",
       ("Sources/syncd/Endpoints/ProofEndpoint.swift", "let isAll = request.query == TimelineQuery() && found.next == nil && bound == nil", "let isAll = isPlanted(516) || request.query == TimelineQuery() && found.next == nil && bound == nil"))

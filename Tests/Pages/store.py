@@ -97,17 +97,22 @@ class Daemon:
             raise AssertionError(f"syncctl {words}: {done.returncode}: {done.stdout}{done.stderr}")
         return done.stdout
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
-        connection = http.client.HTTPConnection("syncd", timeout=60)
-        connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.settimeout(60)
-        connection.sock.connect(str(self.socket))
+    def ask(self, method: str, path: str, body: Any = None) -> str:
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body, ensure_ascii=False).encode()
-        connection.request(method, path, body, {"Connection": "close"})
-        answer = connection.getresponse()
-        told = answer.read().decode("utf-8")
-        connection.close()
+        for _ in range(100):
+            connection = http.client.HTTPConnection("syncd", timeout=60)
+            connection.sock = socket.socket(socket.AF_UNIX)
+            connection.sock.settimeout(60)
+            connection.sock.connect(str(self.socket))
+            connection.request(method, path, body, {"Connection": "close"})
+            answer = connection.getresponse()
+            told = answer.read().decode("utf-8")
+            connection.close()
+            # The views are built anew after an erasure.
+            if answer.status != 503:
+                break
+            time.sleep(0.2)
         if answer.status >= 400:
             raise AssertionError(f"{method} {path}: {answer.status} {told[:1000]}")
         return told
@@ -207,6 +212,7 @@ class Cluster:
         self._first(next(iter(dialogues().values())))
         self._others(many)
         self._long(long)
+        self._tied()
         self._hostile()
         self._profiles()
         self._subscriptions()
@@ -286,10 +292,16 @@ class Cluster:
         events = [said(c, user, None, at, user=user, type="conversation.started", title="긴 대화", category="text")]
         for number in range(long // 2):
             question, answer = pairs[number % len(pairs)]
-            at += timedelta(minutes=5)
+            at += min(timedelta(minutes=5), timedelta(days=9) / (long // 2 + 1))
             events += [said(c, user, question, at, user=user), said(c, BOT, answer, at + timedelta(seconds=2), user=user)]
         for start in range(0, len(events), 500):
             self.seoul.append(*events[start:start + 500])
+
+    def _tied(self) -> None:
+        """Many messages of one time, as exports without times have them."""
+        events = [said("c-tied", "u-tied", f"같은 때 {number}", START - timedelta(days=1), user="u-tied") for number in range(900)]
+        for start in range(0, len(events), 450):
+            self.seoul.append(*events[start:start + 450])
 
     def _hostile(self) -> None:
         at = START + timedelta(hours=5)

@@ -1,4 +1,5 @@
 """What the files of the pages may be, whatever they do: small, safe by their form, in two languages, and all of them in the binary."""
+import json
 import re
 import shutil
 import subprocess
@@ -49,6 +50,17 @@ class FileTests(unittest.TestCase):
             if path.suffix in (".html", ".svg", ".css"):
                 text = path.read_text("utf-8")
                 self.assertIsNone(re.search(r"\sstyle=|\son\w+=|<script(?! type=\"module\" src=)|@import|url\(|https?://(?!www\.w3\.org/2000/svg)", text), path.name)
+
+    def test_pages_need_what_the_api_has(self) -> None:
+        document = json.loads((ROOT / "docs" / "openapi.json").read_text("utf-8"))
+        operations = {route["operationId"] for methods in document["paths"].values() for route in methods.values()}
+        # A page whose route a node does not have is not shown there.
+        operations.add("getWhy")
+        console = "\n".join(text for path, text in MODULES.items() if path.parent.name == "console")
+        needed = {name for names in re.findall(r"needs: \[([^\]]*)\]", console) for name in re.findall(r"'(\w+)'", names)}
+        asked = set(re.findall(r"ctx\.(?:can|has|parameters)\('(\w+)'\)", console))
+        self.assertGreater(len(needed), 12)
+        self.assertEqual(sorted((needed | asked) - operations), [])
 
     def test_pure_modules_know_no_document(self) -> None:
         for name in ("diff", "text", "rows", "verify", "strings"):

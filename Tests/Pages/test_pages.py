@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
 from browser import AXE, Browser, missing
-from store import BOT, Cluster, HOSTILE, USER, until
+from store import BOT, Cluster, DATA, HOSTILE, USER, until
 
 PICTURES = Path(__file__).resolve().parent.parent.parent / "docs" / "pictures"
 
@@ -254,10 +254,17 @@ class PageTests(unittest.TestCase):
     # MARK: Long ones
 
     def test_a_long_conversation_moves_nothing_that_is_seen(self) -> None:
+        self.walk("c-long", 8)
+
+    def test_messages_of_one_time_are_all_there(self) -> None:
+        self.walk("c-tied", 8)
+
+    def walk(self, conversation: str, pages: int) -> None:
+        """Up by pages, and down to the end again: what is seen stays, no more than 600 rows stand there, none is missing."""
         b = self.enter()
-        b.go("c", "c-long")
+        b.go("c", conversation)
         counts: List[int] = []
-        for _ in range(8):
+        for _ in range(pages):
             seen = b.run("""scrollTo(0, 300); const one = [...document.querySelectorAll('article')].find((each) => each.getBoundingClientRect().bottom > 150);
                 return [one.dataset.id, one.getBoundingClientRect().top, document.querySelectorAll('article').length]""")
             b.run("document.querySelector('.more').click()")
@@ -280,7 +287,7 @@ class PageTests(unittest.TestCase):
             time.sleep(0.1)
             b.until(lambda: b.run("return document.querySelector('[role=feed]').getAttribute('aria-busy') === 'false'"), 10, "loaded")
             ids += b.run("return [...document.querySelectorAll('article')].map((one) => one.dataset.id)")
-        text = self.cluster.seoul.ask("GET", "/v1/conversations/c-long/rows?order=newest&limit=500")
+        text = self.cluster.seoul.ask("GET", f"/v1/conversations/{conversation}/rows?order=newest&limit=500")
         there = {line["event"]["id"] for line in map(json.loads, text.splitlines()) if line["type"] == "event"}
         self.assertEqual(len(there - set(ids)), 0)
 
@@ -291,6 +298,49 @@ class PageTests(unittest.TestCase):
         for id in ids[3::97]:
             b.go("c", "c-long", at=id)
             b.until(lambda: b.run("const one = document.activeElement; return one?.dataset?.id === arguments[0] && one.getBoundingClientRect().top > 0 && one.getBoundingClientRect().bottom < innerHeight", id), 5, id)
+
+    # MARK: Words
+
+    def test_a_search_leads_to_its_hits(self) -> None:
+        b = self.enter()
+        if "검색" not in b.text("header nav"):
+            self.skipTest("the node has no search")
+        b.go("search", q="메모리 카드", wait=".results li")
+        hits = b.run("return [...document.querySelectorAll('a.hit')].map((one) => one.getAttribute('href'))")
+        self.assertIn("모두", b.text(".results .count"))
+        self.assertTrue(b.run("return [...document.querySelectorAll('.results mark')].every((one) => ['메모리', '카드', '메모리 카드'].includes(one.innerText))"))
+        # Enter jumps, with the words; back returns to the hits.
+        b.press("n", "\ue007")
+        b.until(lambda: b.all("article mark"), 10, "the hit in its place")
+        id = re.search(r"at=([0-9a-f-]{36})", hits[0])
+        assert id
+        b.until(lambda: b.run("return document.activeElement.closest('article')?.dataset.id") is not None, 5, "a row has the focus")
+        first = b.run("return document.activeElement.closest('article').dataset.id")
+        b.press("n")
+        b.until(lambda: b.run("return document.activeElement.closest('article')?.dataset.id") not in (None, first), 5, "the next hit")
+        b.driver.back()
+        b.one(".results li")
+        self.assertEqual(b.run("return document.querySelector('#q').value"), "메모리 카드")
+        # Nothing is found of what was taken back, or erased.
+        for words in ("010-0000-0000", "주민등록번호"):
+            b.go("search", q=words, wait=".results .empty")
+
+    def test_users_are_found_by_name(self) -> None:
+        b = self.enter()
+        if "사용자" not in b.text("header nav"):
+            self.skipTest("the node finds no users")
+        b.go("users", q="김", wait="tbody tr")
+        self.assertIn(USER, b.text("tbody"))
+        b.go("users", q="없는 이름", wait=".empty")
+
+    def test_words_in_a_conversation(self) -> None:
+        b = self.enter()
+        b.go("c", "c-long", q="사랑" if DATA.exists() else "안녕")
+        b.until(lambda: b.all("article mark.current") or b.all("article.hit mark"), 10, "a hit")
+        count = b.text(".find .count")
+        self.assertRegex(count, r"\d+건 중 1번째")
+        b.press("n")
+        b.until(lambda: b.text(".find .count") != count, 10, "the next")
 
     # MARK: Safety
 

@@ -62,13 +62,18 @@ package final class RestoredLog {
 
     /// Proves what was added by the heads of the backup, lets it end at `end` if that is less, and gives it to the node. It is on the disk when
     /// this returns. Returns where the log ends.
-    package func finish(_ manifest: BackupManifest, at end: RestoreEnd) throws(SnapshotError) -> UInt64 {
+    ///
+    /// - Parameter key: The node's, if it comes with the backup.
+    package func finish(
+        _ manifest: BackupManifest, at end: RestoreEnd, key: SigningKey?
+    ) throws(SnapshotError) -> UInt64 {
         let origins = manifest.origins
         try builder.finishBlocking(origins.map(\.coverage), expecting: origins.map(\.offered))
-        do throws(StoreError) { return try place(manifest, end) } catch { throw .store(error) }
+        do throws(StoreError) { return try place(manifest, end, key) } catch { throw .store(error) }
     }
 
-    private func place(_ manifest: BackupManifest, _ end: RestoreEnd) throws(StoreError) -> UInt64 {
+    private func place(_ manifest: BackupManifest, _ end: RestoreEnd, _ key: SigningKey?) throws(StoreError) -> UInt64
+    {
         SmallFile.removeDatabase(files.log)
         guard chmod(files.readyLog, 0o600) == 0, rename(files.readyLog, files.log) == 0 else {
             throw .system(files.log)
@@ -90,7 +95,7 @@ package final class RestoredLog {
         }
         arrivals.remove()
         let last = try cut(end, top: position)
-        try give(to: manifest)
+        try give(to: manifest, key)
         try SmallFile.syncFolder(of: files.log)
         return last
     }
@@ -141,16 +146,27 @@ package final class RestoredLog {
     }
 
     /// Says whose log it is: the origin that the node wrote to, or where that had not begun yet, the one of it that began last.
-    private func give(to manifest: BackupManifest) throws(StoreError) {
-        let mine = try LogReader(files).origins().filter { $0.node == manifest.node }
+    private func give(to manifest: BackupManifest, _ key: SigningKey?) throws(StoreError) {
+        let log = try LogReader(files)
+        let mine = try log.origins().filter { $0.node == manifest.node }
         guard let own = mine.first(where: { $0.id == manifest.origin }) ?? mine.max(by: { $0.ref < $1.ref }) else {
             throw .badFile(
                 "the node had not written anything by then, and its store was not there yet", wayOut: "a later moment"
             )
         }
+        // A later head proves that what is left was the node's; the node itself goes by heads of what it has, and by its seal beyond them.
+        let isCovered = try log.hasHead(of: own.id, atLeast: own.size)
+        let tree = isCovered ? nil : try log.tree(of: own.id, size: own.size)
         try mapped { () throws(DatabaseError) in
             let connection = try Connection(path: files.log, mode: .write)
             try connection.execute("PRAGMA synchronous = FULL;")
+            if let tree, let key, key.publicKey == own.key {
+                var seal: [UInt8] = []
+                key.sealer.seal(tree).append(to: &seal)
+                try connection.run(
+                    "UPDATE event SET seal = ? WHERE origin = ? AND seq = ?", .blob(seal), .integer(own.ref),
+                    .unsigned(own.size))
+            }
             let incarnation = hexText(withUnsafeBytes(of: manifest.incarnation.bigEndian) { Array($0) })
             for (key, value) in [
                 ("name", manifest.name), ("cluster", manifest.cluster), ("incarnation", incarnation),

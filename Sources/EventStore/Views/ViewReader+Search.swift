@@ -131,8 +131,8 @@ extension ViewReader {
     /// What became of messages, by those edits and retractions that are seen.
     private func amendments(
         _ messages: [StoredEvent], _ isSeen: ((EventHeader) throws(StoreError) -> Bool)?
-    ) throws(StoreError) -> [Amendments?] {
-        func read(_ wanted: (UInt64) -> Bool) throws(StoreError) -> [Amendments?] {
+    ) throws(StoreError) -> [Int: Amendments] {
+        func read(_ wanted: (UInt64) -> Bool) throws(StoreError) -> [Int: Amendments] {
             try reading { connection throws(DatabaseError) in
                 try self.amendments(messages, knownAt: .max, connection) { row throws(DatabaseError) in
                     wanted(row.position)
@@ -142,7 +142,10 @@ extension ViewReader {
         guard let isSeen else { return try read { _ in true } }
         // Who is asked may ask the views: so first which there are.
         var positions: Set<UInt64> = []
-        let all = try read { positions.insert($0).inserted || true }
+        let all = try read { position in
+            positions.insert(position)
+            return true
+        }
         if positions.isEmpty { return all }
         var seen: Set<UInt64> = []
         for position in positions {

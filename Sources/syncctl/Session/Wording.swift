@@ -12,6 +12,7 @@ enum Wording: String, CaseIterable, Sendable {
     case survey, answers, question, answer, count, share
     case name, home, open, out, behind, wants, event, attempts, at, reason, error, view
     case peer, node, lacks, oldest, owes, address
+    case backup, segments, size
     // What `show` puts before each line
     case labelID, labelHLC, labelUnreadable, labelType, labelTime, labelRecorded, labelUser, labelAuthor, labelActor,
         labelConversation
@@ -98,6 +99,9 @@ enum Wording: String, CaseIterable, Sendable {
         case .view: Phrase("VIEW", "뷰")
         case .peer: Phrase("PEER", "피어")
         case .node: Phrase("NODE", "노드")
+        case .backup: Phrase("BACKUP", "백업")
+        case .segments: Phrase("SEGMENTS", "조각")
+        case .size: Phrase("SIZE", "크기")
         case .lacks: Phrase("LACKS", "상대에 없음")
         case .oldest: Phrase("OLDEST", "가장 오래된 것")
         case .owes: Phrase("OWES", "받을 것")

@@ -21,11 +21,13 @@ extension ReadEndpoint {
                     try reader.fresh { views, _ throws(StoreError) in
                         try views.participants(of: conversation).prefix(100).map(\.user)
                     }
+                case .search: request.queryItems("user")
                 default: []
                 }
             guard case .found(let route, _) = RouteTable.match(request.method, request.segments) else { return false }
             // What was looked for is what was read.
-            let subject = request.path + (request.queryItem("q").map { "?q=\($0)" } ?? "")
+            let words = ["q", "match"].compactMap { name in request.queryItem(name).map { "\(name)=\($0)" } }
+            let subject = request.path + (words.first.map { "?\($0)" } ?? "")
             try log.record(admitted.caller, route: route.label, subject: subject, users: users, reason: reason)
             return true
         } catch {

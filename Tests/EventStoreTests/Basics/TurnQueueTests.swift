@@ -37,7 +37,7 @@ struct TurnQueueTests {
         "By chance: nothing is lost, each owner's elements keep their order, and none waits longer than one round",
         arguments: 1...20)
     func chance(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
+        var random = SplitMix64(state: seed)
         var queue = TurnQueue<Int, Int>()
         var (model, given): ([Int: [Int]], Int) = ([:], 0)
         var waited: [Int: Int] = [:]
@@ -56,7 +56,8 @@ struct TurnQueueTests {
                 waited[owner] = 0
                 #expect(waited.values.allSatisfy { $0 <= 7 })
             } else {
-                #expect(model.values.allSatisfy(\.isEmpty))
+                let isEmpty = model.values.allSatisfy { $0.isEmpty }
+                #expect(isEmpty)
             }
             #expect(queue.count == model.values.reduce(0) { $0 + $1.count })
         }

@@ -89,11 +89,17 @@ export class TimelineView {
 
   async load(end, from, limit) {
     const time = from?.time !== undefined && from.time !== null ? iso(from.time) : null;
-    const found = await this.ctx.lines(this.parts, {
-      ...this.filters, limit, order: end === 'older' ? 'newest' : 'oldest', cursor: from?.cursor,
-      [end === 'older' ? 'until' : 'since']: time,
-    });
-    return { rows: found.lines.map(rowOf), next: found.end.next ?? null };
+    const rows = [];
+    let next = from?.cursor;
+    // A page may end early, even without a row.
+    do {
+      const found = await this.ctx.lines(this.parts, {
+        ...this.filters, limit, order: end === 'older' ? 'newest' : 'oldest', cursor: next, [end === 'older' ? 'until' : 'since']: time,
+      });
+      rows.push(...found.lines.map(rowOf));
+      next = found.end.next;
+    } while (next && rows.length < limit / 4);
+    return { rows, next: next ?? null };
   }
 
   /** What rows were at the moment that is looked at. */
@@ -277,6 +283,7 @@ export class TimelineView {
       const top = this.window.rows.find((row) => this.window.nodes.get(row.key)?.getBoundingClientRect().bottom > 0);
       this.hit = Math.max(0, this.hits.findIndex((one) => one.time >= (top ? displayTime(top) : 0))) - 1;
     }
+    if (!goes) this.hit = this.hits.findIndex((one) => one.id === ctx.query.get('at'));
     this.window.redraw();
     this.drawCount();
     if (this.hits.length && goes) await this.walk(1);
@@ -285,7 +292,7 @@ export class TimelineView {
 
   drawCount() {
     const { t } = this.ctx, all = this.hits.length;
-    fill(this.count, this.field.value.trim() ? all ? t('hitOf', all, this.hit + 1) : t('noHits') : '');
+    fill(this.count, this.field.value.trim() ? all ? this.hit < 0 ? t('hits', all) : t('hitOf', all, this.hit + 1) : t('noHits') : '');
     this.count.title = this.ctx.can('search') && this.scope.conversation ? '' : t('inWindow');
   }
 

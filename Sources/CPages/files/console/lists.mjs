@@ -20,7 +20,10 @@ export function paged(ctx, caption, heads, load, draw, nothing) {
     button.disabled = false;
     button.textContent = t('more');
     button.onclick = () => more(page.end.next);
-    if (!body.firstChild) fill(box, nothing);
+    if (body.firstChild) return;
+    // A page may end early, even without a line.
+    if (page.end.next) await more(page.end.next);
+    else fill(box, nothing);
   };
   return { box, ready: more() };
 }

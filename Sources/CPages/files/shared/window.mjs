@@ -45,8 +45,10 @@ export class RowWindow {
 
   /** Draws all rows anew. */
   redraw() {
+    const held = document.activeElement?.closest?.('article')?.dataset.key;
     this.nodes.clear();
     fill(this.feed, this.rows.map((row, at) => this.node(row, this.rows[at - 1])));
+    if (held) this.nodes.get(held)?.focus({ preventScroll: true });
     this.ends();
   }
 
@@ -83,9 +85,9 @@ export class RowWindow {
     this.feed.setAttribute('aria-busy', 'true');
     const mine = this.generation;
     try {
-      const found = await this.load(end, from, page);
+      const found = await this.next(end, from);
       if (mine !== this.generation) return;
-      this[end] = found.next && { ...from, cursor: found.next };
+      this[end] = found.place;
       const rows = end === 'older' ? found.rows.reverse() : found.rows;
       await this.changed?.(rows);
       if (mine !== this.generation) return;
@@ -112,29 +114,32 @@ export class RowWindow {
     this.feed.prepend(...rows.map((row, at) => this.node(row, rows[at - 1])));
     // The one below may have had the heading of its day.
     if (first) this.update(first.id);
-    const cut = this.cut(most, 1);
-    if (cut === null) return;
-    const dropped = this.rows.splice(cut);
+    const dropped = this.rows.splice(most);
     for (const row of dropped) this.drop(row);
-    this.newer = { time: this.time(dropped[0]) };
+    // By its time a row is found again; of several with one time those that stand here are passed over.
+    if (dropped.length) this.newer = { time: this.time(this.rows.at(-1)), past: this.rows.at(-1).key };
   }
 
   append(rows) {
     const last = this.rows.at(-1);
     this.feed.append(...rows.map((row, at) => this.node(row, rows[at - 1] ?? last)));
     this.rows = [...this.rows, ...rows];
-    const cut = this.cut(this.rows.length - most, -1);
-    if (cut === null) return;
-    for (const row of this.rows.splice(0, cut)) this.drop(row);
-    this.older = { time: this.time(this.rows[0]) };
+    const dropped = this.rows.splice(0, Math.max(0, this.rows.length - most));
+    for (const row of dropped) this.drop(row);
+    if (!dropped.length) return;
+    this.older = { time: this.time(this.rows[0]) + 1, past: this.rows[0].key };
     this.update(this.rows[0].id);
   }
 
-  /** Where to cut: only between two times, for by a time the rest is found again. */
-  cut(at, step) {
-    if (this.rows.length <= most) return null;
-    while (at > 0 && at < this.rows.length && this.time(this.rows[at - 1]) === this.time(this.rows[at])) at += step;
-    return at > 0 && at < this.rows.length ? at : null;
+  /** The next rows in a direction, behind the one that is to be passed. */
+  async next(end, from) {
+    for (;;) {
+      const { rows, next } = await this.load(end, from, page);
+      const at = from.past ? rows.findIndex((row) => row.key === from.past) : -1;
+      const found = from.past && at < 0 ? [] : rows.slice(at + 1), place = next && { ...from, cursor: next, past: at < 0 ? from.past : null };
+      if (found.length || !place) return { rows: found, place };
+      from = place;
+    }
   }
 
   drop(row) {

@@ -99,7 +99,7 @@ final class PageFile: Sendable {
         try write(page[...], at: number)
     }
 
-    /// Puts a page that was appended in the place of another one. Its own place becomes the first page of the free list.
+    /// Lets a page that was appended stand where another one was. Its own place becomes the first page of the free list.
     func move(_ number: UInt32, to place: UInt32) throws(DatabaseError) {
         try state.withLock { state throws(DatabaseError) in
             try flush(&state)

@@ -31,7 +31,9 @@ enum BackupListCommand {
             }
         } else {
             var table = TextTable([
-                .left("BACKUP"), .left("TIME"), .left("NODE"), .right("POSITION"), .right("SEGMENTS"), .right("SIZE"),
+                .left(session.heading(.backup)), .left(session.heading(.time)), .left(session.heading(.node)),
+                .right(session.heading(.position)), .right(session.heading(.segments)),
+                .right(session.heading(.size)),
             ])
             for manifest in found.good {
                 table.add([

@@ -99,10 +99,13 @@ struct SearchExactTests {
         #expect(hits > asked)
     }
 
-    @Test("Words and numbers beside Hangul, emoji and other forms of letters are found by what they are, in either normal form")
+    @Test(
+        "Words and numbers beside Hangul, emoji and other forms of letters are found, in either normal form"
+    )
     func mixed() throws {
         let texts = [
-            "갤럭시S24 배터리", "갤럭시 s24 배터리", "갤럭시S2 4", "iPhone15프로", "😀두통😀", "두통 👨‍👩‍👧", "ＡＢＣ전자", "ABC전자", "Ångström 값 3.5kg",
+            "갤럭시S24 배터리", "갤럭시 s24 배터리", "갤럭시S2 4", "iPhone15프로", "😀두통😀", "두통 👨‍👩‍👧", "ＡＢＣ전자", "ABC전자",
+            "Ångström 값 3.5kg",
             "ㅋㅋㅋ 웃김", "ㅋㅋ", "東京타워", "とうきょうタワー", "ﬁn", "fin", "Straße", "STRASSE",
         ]
         let (log, reader) = try filled(texts)

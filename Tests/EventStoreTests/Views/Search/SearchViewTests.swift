@@ -159,7 +159,8 @@ struct SearchViewTests {
     func forged() throws {
         let log = try LogFixture()
         let texts = [
-            #"\u0001u1\u0002두통"#, #"\u0002두통"#, #"\u0001u1"#, #"두통\u0000감기"#, #"NEAR(두통 감기)"#, #"두통 OR 감기 AND NOT \"열\""#,
+            #"\u0001u1\u0002두통"#, #"\u0002두통"#, #"\u0001u1"#, #"두통\u0000감기"#, #"NEAR(두통 감기)"#,
+            #"두통 OR 감기 AND NOT \"열\""#,
         ]
         try log.deliver(
             texts.enumerated().map { event(1, UInt64($0) + 1, hlc: Int64($0) * 10 + 10, #"{"text":"\#($1)"}"#) })
@@ -179,14 +180,16 @@ struct SearchViewTests {
     func rank() throws {
         let events = [
             event(1, 1, hlc: 10, #"{"text":"두통"}"#), event(1, 2, hlc: 20, #"{"text":"두통 두통 두통"}"#),
-            event(1, 3, hlc: 30, #"{"text":"어제는 비가 많이 와서 집에만 있었더니 두통이 심해졌어요"}"#), event(1, 4, hlc: 40, #"{"text":"두통"}"#),
+            event(1, 3, hlc: 30, #"{"text":"어제는 비가 많이 와서 집에만 있었더니 두통이 심해졌어요"}"#),
+            event(1, 4, hlc: 40, #"{"text":"두통"}"#),
             event(1, 5, hlc: 50, #"{"text":"감기"}"#),
         ]
         for order in [events, events.reversed()] {
             let log = try LogFixture()
             try log.deliver(order)
             let reader = try reader(log)
-            func seqs(_ words: String, limit: Int = 9, _ change: (inout SearchQuery) -> Void = { _ in }) throws -> [UInt64]
+            func seqs(_ words: String, limit: Int = 9, _ change: (inout SearchQuery) -> Void = { _ in }) throws
+                -> [UInt64]
             {
                 var query = SearchQuery(try SearchWords(words))
                 change(&query)
