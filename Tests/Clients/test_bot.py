@@ -374,6 +374,20 @@ class EchoTests(DaemonTests):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(10), 0)
 
+    def test_the_example_is_right(self) -> None:
+        token = self.folder / "drbot.token"
+        self.a.ctl("tokens", "create", "bot/drbot", "--role", "bot:drbot", "--all", "--out", str(token))
+        check = subprocess.run([str(BINARIES / "sillok-bot"), "check", "--config", str(ROOT / "Examples/bot/drbot.json5"), "--echo",
+                                "--url", self.a.base, "--token-file", str(token)], capture_output=True, text=True)
+        self.assertEqual(check.returncode, 0, check.stdout)
+        self.assertIn("Dr.Bot as 'drbot', languages en, ko", check.stdout)
+        # A token that may not answer as this bot is told with what helps.
+        self.a.ctl("tokens", "create", "someone", "--role", "user:someone", "--out", str(token) + "2")
+        check = subprocess.run([str(BINARIES / "sillok-bot"), "check", "--config", str(ROOT / "Examples/bot/drbot.json5"), "--echo",
+                                "--url", self.a.base, "--token-file", str(token) + "2"], capture_output=True, text=True)
+        self.assertEqual(check.returncode, 77, check.stdout)
+        self.assertIn("--role bot:drbot --all", check.stdout)
+
     def test_wrong_configurations_are_told_with_their_place(self) -> None:
         good = {"bot": "b", "persona": {"en": "p.md"}, "endpoint": {"url": "http://127.0.0.1:1", "model": "m"}}
         (self.folder / "p.md").write_text("text")

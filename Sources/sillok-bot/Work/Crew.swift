@@ -60,7 +60,7 @@ final class Crew: Sendable {
 
     private func next() -> BotDelivery? {
         while !stopping.isAsked {
-            let found = state.wait(milliseconds: 200) { state -> BotDelivery? in
+            let found = state.wait(milliseconds: 1_000) { state -> BotDelivery? in
                 guard let index = state.waiting.firstIndex(where: { !state.atWork.contains($0.event.id) }) else {
                     return nil
                 }
