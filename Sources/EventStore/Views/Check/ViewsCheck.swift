@@ -83,7 +83,8 @@ package struct ViewsCheck: Sendable {
         guard StoreLock.owner(files) != nil, place.hasRoom(forCopyOf: files.views) else { return nil }
         let path = place.path + "/found.db"
         guard (try? found.copy(to: path, isDurable: false)) != nil,
-            let copy = try? Connection(path: path, mode: .immutable)
+            let copy = try? Connection(path: path, mode: .immutable),
+            (try? SearchTokenizer.register(on: copy)) != nil
         else { return nil }
         found.rollback()
         return copy
