@@ -125,7 +125,7 @@ struct CLIJSONTests {
             ("history", ["u"], ""), ("conversation", ["c"], ""), ("conversation", ["nobody"], ""),
             ("conversations", [], ""), ("conversations", ["--all"], ""), ("profile", ["u"], ""), ("survey", [], ""),
             ("survey", ["s"], ""), ("search", ["b"], ""), ("search", ["b", "-C", "2"], ""),
-            ("search", ["제목", "--count"], ""), ("search", ["하늘", "--rank"], ""), ("users", ["--match", "하"], ""),
+            ("search", ["제목", "--total"], ""), ("search", ["하늘", "--rank"], ""), ("users", ["--match", "하"], ""),
             ("tail", [], ""), ("show", ["2"], ""), ("show", ["99"], ""),
             ("why", ["2"], ""), ("why", ["99"], ""),
             ("diff", ["u", "--known-at", "1"], ""), ("diff", ["u", "--profile", "--known-at", "1"], ""),

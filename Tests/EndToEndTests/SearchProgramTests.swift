@@ -37,7 +37,7 @@ struct SearchProgramTests {
     func sameBothWays() throws {
         let (daemon, _) = try daemon()
         let commands: [[String]] = [
-            ["두통"], ["두통", "--rank"], ["두통", "-n", "2"], ["두통", "--count"], ["두통", "-C", "1"], ["두통", "--ids"],
+            ["두통"], ["두통", "--rank"], ["두통", "-n", "2"], ["두통", "--total"], ["두통", "-C", "1"], ["두통", "--ids"],
             ["두통", "--user", "kim", "--type", "message.posted"], ["두통", "--bot"], ["두통", "--csv"],
             ["두통", "--rank", "-n", "1"], [#"두통 -"상담""#], ["두통", "--until", "2026-08-01T02:00:02Z"],
         ]
@@ -80,7 +80,7 @@ struct SearchProgramTests {
         let (daemon, api) = try daemon()
         for (words, expected) in [
             ([" !? "], "no words"), (["--", "-두통"], "must not have"), (["\"두통"], "not closed"),
-            (["두통", "--rank", "--all"], "--rank"), (["두통", "--count", "--bot"], "--count"),
+            (["두통", "--rank", "--all"], "--rank"), (["두통", "--total", "--bot"], "--total"),
             (["두통", "--rank", "-n", "501"], "501"), ([String(repeating: "가", count: 700)], "2000"),
         ] {
             let run = try Programs.syncctl(daemon.store, ["search"] + words)

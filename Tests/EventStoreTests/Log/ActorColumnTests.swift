@@ -130,9 +130,12 @@ struct ActorColumnTests {
         return (folder, text.split(separator: "\n").filter { $0.hasPrefix("view ") }.map(String.init))
     }
 
-    private func digests(_ folder: TemporaryFolder) throws -> [String] {
+    /// Those of the views that there were when `wanted` was written.
+    private func digests(_ folder: TemporaryFolder, _ wanted: [String]) throws -> [String] {
         try Projector(StoreFiles(folder.path)).catchUp()
+        let names = Set(wanted.map { $0.split(separator: " ")[1] })
         return try ViewReader(StoreFiles(folder.path)).digests().map { "view \($0)" }
+            .filter { names.contains($0.split(separator: " ")[1]) }
     }
 
     private func version(_ folder: TemporaryFolder) throws -> Int64? {
@@ -146,7 +149,7 @@ struct ActorColumnTests {
         #expect(try allEvents(folder).count == 25 && allEvents(folder).allSatisfy { $0.event.header.actor == nil })
         let report = try verify(folder)
         #expect(report.answer == .proven && report.top == 25, report.text)
-        #expect(try digests(folder) == wanted)
+        #expect(try digests(folder, wanted) == wanted)
         let empty = try makeEmptyStore()
         try SnapshotPieces(of: folder).build(in: empty)
         #expect(try version(folder) == 2)
@@ -192,10 +195,10 @@ struct ActorColumnTests {
             try connection.execute("BEGIN; " + Schema.columns(after: 2) + "PRAGMA user_version = 3;")
         }
         #expect(try version(folder) == 2)
-        #expect(try digests(folder) == wanted)
+        #expect(try digests(folder, wanted) == wanted)
         try open(folder).close()
         #expect(try version(folder) == 3)
-        #expect(try digests(folder) == wanted)
+        #expect(try digests(folder, wanted) == wanted)
         #expect(try verify(folder).answer == .proven)
     }
 

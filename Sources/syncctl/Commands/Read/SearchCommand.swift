@@ -20,8 +20,8 @@ enum SearchCommand {
                 .value("last", short: "n", "N", "How many (default: 20)."),
                 .flag("all", "All of them."),
                 .flag("rank", "What the words fill most comes first, not the newest."),
-                .flag("count", "Only how many texts the index has, with those since changed or taken back."),
-                .value("context", short: "C", "N", "The N messages before and behind each, too."),
+                .flag("total", "Only how many texts the index has, with those since changed or taken back."),
+                .value("around", short: "C", "N", "The N messages before and behind each, too."),
                 EventSelection.ids, OutputForm.csvOption,
             ],
             examples: [
@@ -46,9 +46,9 @@ enum SearchCommand {
         query.types = selection.types + (arguments.flag("bot") ? DialogueRole.assistant.types : [])
         query.languages = arguments.values("language")
         (query.since, query.until) = (selection.range.since, selection.range.until)
-        if arguments.flag("count") { return try count(query, text, session) }
+        if arguments.flag("total") { return try count(query, text, session) }
         let limit = try limit(session)
-        let context = try usage { try arguments.integer("context", in: 0...100) } ?? 0
+        let context = try usage { try arguments.integer("around", in: 0...100) } ?? 0
         selection.range.tell(session)
         let reads = try Reads(session)
         var printer = SearchPrinter(session, reads, context: context)
@@ -88,16 +88,16 @@ enum SearchCommand {
     private static func count(
         _ query: SearchQuery, _ text: String, _ session: Session
     ) throws(CommandFailure) -> ExitCode {
-        if session.isCSV { throw usageFailure("--count prints no table") }
+        if session.isCSV { throw usageFailure("--total prints no table") }
         for name in ["rank", "all", "ids"] where session.arguments.flag(name) {
-            throw usageFailure("--count and --\(name) do not go together")
+            throw usageFailure("--total and --\(name) do not go together")
         }
-        for name in ["last", "context"] where session.arguments.value(name) != nil {
-            throw usageFailure("--count and --\(name) do not go together")
+        for name in ["last", "around"] where session.arguments.value(name) != nil {
+            throw usageFailure("--total and --\(name) do not go together")
         }
         guard query.isCountable else {
             throw usageFailure(
-                "--count goes by what the index has: beside words only --user and --conversation",
+                "--total goes by what the index has: beside words only --user and --conversation",
                 hint: "--all --json, whose last line counts")
         }
         let count = try Reads(session).searchCount(query, text)
