@@ -56,7 +56,7 @@ struct TamperMatrixTests {
     /// which a process knows its own tails, and capitals in the name of an index's table. When a conversation began and ended is
     /// taken together with its tail, as readers take it.
     private func viewsContent(_ files: StoreFiles) throws -> [String] {
-        let connection = try openForReading(files.views)
+        let connection = try ViewDatabase.connect(files.views)
         var rows: [String] = []
         func read(_ sql: String) throws {
             let select = try connection.statement(sql)

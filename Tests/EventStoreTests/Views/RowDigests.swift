@@ -29,13 +29,15 @@ func rowDigests(_ connection: Connection, _ names: ViewNames) throws -> [ViewDig
 private func searchDigest(_ connection: Connection, _ names: ViewNames) throws -> ViewDigest {
     var sum = DigestSum()
     let table = try #require(ComparedTable.all.first { $0.view == SearchView.name })
-    let select = try ComparedRows.instances(connection)
-    defer { select.reset() }
-    while try select.step() {
-        sum.add([
-            .text(table.text(select.cell(0), table.key[0], names)), .text(names.dot(select.int64(1))),
-            .text(String(select.int64(2))),
-        ])
+    try mapped { () throws(DatabaseError) in
+        let select = try ComparedRows.instances(connection)
+        defer { select.reset() }
+        while try select.step() {
+            sum.add([
+                .text(table.text(select.cell(0), table.key[0], names)), .text(names.dot(select.int64(1))),
+                .text(String(select.int64(2))),
+            ])
+        }
     }
     return sum.told(of: "words of the search")
 }
