@@ -34,7 +34,9 @@ struct ArrivalOrderTests {
             case 10: ("survey.answered", #"{"survey":7}"#)
             default: ("message.posted", #"{"text":"안녕 \#(number)"}"#)
             }
-        return .json(type, payload, id: id, time: time, conversation: conversation, user: user)
+        var draft = EventDraft.json(type, payload, id: id, time: time, conversation: conversation, user: user)
+        if pick(3) == 0 { draft.cause = target }
+        return draft
     }
 
     private func log(seed: Int) -> SyntheticLog {
