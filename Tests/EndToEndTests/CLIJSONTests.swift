@@ -117,6 +117,7 @@ struct CLIJSONTests {
             #"{"type":"survey.answered","user":"u","data":{"survey":"s","question":"q","rating":7}}"#,
             #"{"type":"survey.answered","user":"u","data":{"survey":5}}"#,
             #"{"type":"profile.changed","user":"u","data":{"fields":{"name":"하늘"}}}"#,
+            #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"다음"}}"#,
             "nonsense",
         ]
         let node = String(repeating: "ab", count: 32)
