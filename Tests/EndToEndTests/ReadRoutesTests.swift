@@ -317,7 +317,7 @@ struct ReadRoutesTests {
             #expect(answer.0 == 400 && answer.1 == "E_PARAMETER" && answer.2.hasPrefix(name), "\(target): \(answer)")
         }
         for target in [
-            "/v1/events/1", "/v1/events/0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e01", "/v1/conversations/x", "/v1/users",
+            "/v1/events/1", "/v1/events/0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e01", "/v1/conversations/x", "/v1/user",
             "/v1/users/u/x", "/v1/conversations/c/rows/x", "/v1/surveys/a/b",
         ] {
             let answer = try refusal("GET", target)
