@@ -118,10 +118,10 @@ package final class Repository {
             guard BackupManifest.isPlain(id) else { throw .noBackup("no backup \(id) in \(path)") }
             return try manifest(id)
         }
-        let found = try manifests()
-        if let newest = found.good.last { return newest }
-        if let bad = found.bad.first { throw bad }
-        throw .noBackup("no backup in \(path)")
+        // One that is damaged is not passed over: who asks for the newest is given no older one.
+        guard let newest = try ids().last else { throw .noBackup("no backup in \(path)") }
+        let found = try manifest(newest)
+        return try manifests().good.last ?? found
     }
 
     func write(_ manifest: BackupManifest, signedWith signer: SigningKey?) throws(BackupError) {

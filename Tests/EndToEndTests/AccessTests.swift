@@ -129,6 +129,37 @@ struct AccessTests {
         _ = daemon
     }
 
+    @Test("What others have taken back or changed, here and from elsewhere, is shown to those who see a part")
+    func amendedByOthers() throws {
+        let (daemon, api) = try started()
+        let kim = try token(api, "user/kim", ["user:kim"])
+        // As imports do: what they bring may speak of other conversations.
+        func say(_ line: String) {
+            #expect(api.ask("POST", "/v1/events?ids=derived", body: line)?.0 == 200, "\(line)")
+        }
+        let (first, second) = ("0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e60", "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e61")
+        say(
+            #"{"type":"conversation.started","user":"mod","subject":"conversation/r","data":{"participants":["mod","kim"],"moderators":["mod"]}}"#
+        )
+        for id in [first, second] {
+            say(
+                #"{"id":"\#(id)","type":"message.posted","user":"kim","subject":"conversation/r","data":{"text":"하나"}}"#
+            )
+        }
+        say(
+            #"{"type":"message.retracted","user":"mod","subject":"conversation/r","data":{"message":"\#(first)"}}"#)
+        say(
+            #"{"type":"message.edited","user":"mod","subject":"conversation/other","data":{"message":"\#(second)","text":"둘"}}"#
+        )
+        for target in ["users/kim/history", "conversations/r/rows", "events/\(first)/why", "events/\(second)/why"] {
+            let answer = try #require(api.ask("GET", "/v1/\(target)", headers: [kim]))
+            #expect(answer.0 == 200 && !answer.2.contains("둘"), "\(target): \(answer)")
+        }
+        let rows = try #require(api.ask("GET", "/v1/conversations/r/rows", headers: [kim])).2
+        #expect(rows.contains("retracted"))
+        _ = daemon
+    }
+
     @Test("No one speaks as another: wrong authors, reserved types and foreign edits are refused and store nothing")
     func speaking() throws {
         let (daemon, api) = try started()

@@ -170,10 +170,9 @@ struct AuditingTests {
         let again = try daemon.syncctl("replay", "--all", "--into", copy)
         #expect(again.code != 0 && again.errors.contains("not empty"), "\(again.errors)")
         #expect(try daemon.syncctl("replay", "--user", "kim", "--into", copy + "2").code == 64)
-        let part = TemporaryFolder.unusedPath()
-        defer { try? FileManager.default.removeItem(atPath: part) }
-        let prefix = try daemon.syncctl("replay", "--all", "--into", part, "--known-at", "4", "--json")
-        #expect(prefix.lines.first?["views"] as? String == "not_compared" && prefix.code == 0, "\(prefix.errors)")
+        // The end of a part is no one's word: verify would call it forged.
+        let part = try daemon.syncctl("replay", "--all", "--into", copy + "2", "--known-at", "4")
+        #expect(part.code == 64 && part.errors.contains("backup restore"), "\(part.errors)")
     }
 
     @Test("Events come as far apart as they were, divided by the speed; in the order of the log, too")

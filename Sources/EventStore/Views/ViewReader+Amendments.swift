@@ -52,22 +52,36 @@ extension ViewReader {
     package func entry(
         _ stored: StoredEvent, _ query: TimelineQuery, isSeen: (EventHeader) throws(StoreError) -> Bool
     ) throws(StoreError) -> TimelineEntry {
-        var failure: StoreError?
-        let found = try reading { connection throws(DatabaseError) in
-            try amendments(
-                [stored], knownAt: query.knownAt ?? .max, asOf: query.asOf ?? .max, connection
-            ) { row throws(DatabaseError) in
-                do throws(StoreError) {
-                    guard let header = try log.event(at: row.position)?.event.header else { return false }
-                    return try isSeen(header)
-                } catch {
-                    failure = error
-                    return false
+        let found = try amendments(
+            [stored], knownAt: query.knownAt ?? .max, asOf: query.asOf ?? .max, seenBy: isSeen)
+        guard let amendments = found[0] else { return TimelineEntry(stored: stored, history: nil) }
+        return TimelineEntry(stored: stored, history: try history(amendments))
+    }
+
+    /// What became of messages, by those edits and retractions that are seen.
+    func amendments(
+        _ messages: [StoredEvent], knownAt: UInt64 = .max, asOf: Int64 = .max,
+        seenBy isSeen: (EventHeader) throws(StoreError) -> Bool
+    ) throws(StoreError) -> [Int: Amendments] {
+        func read(_ wanted: (UInt64) -> Bool) throws(StoreError) -> [Int: Amendments] {
+            try reading { connection throws(DatabaseError) in
+                try amendments(messages, knownAt: knownAt, asOf: asOf, connection) { row throws(DatabaseError) in
+                    wanted(row.position)
                 }
             }
         }
-        if let failure { throw failure }
-        guard let amendments = found[0] else { return TimelineEntry(stored: stored, history: nil) }
-        return TimelineEntry(stored: stored, history: try history(amendments))
+        // Who is asked may ask the views, which have one transaction at a time: so first which there are.
+        var positions: Set<UInt64> = []
+        let all = try read { position in
+            positions.insert(position)
+            return true
+        }
+        if positions.isEmpty { return all }
+        var seen: Set<UInt64> = []
+        for position in positions {
+            guard let header = try log.event(at: position)?.event.header, try isSeen(header) else { continue }
+            seen.insert(position)
+        }
+        return try read { seen.contains($0) }
     }
 }

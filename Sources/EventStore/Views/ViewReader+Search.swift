@@ -122,37 +122,18 @@ extension ViewReader {
             guard let shown, query.wants(shown.event) else { continue }
             found.append(FoundText(stored: stored, shown: shown, text: text, ranges: ranges))
         }
-        let amendments = try self.amendments(found.map(\.shown), isSeen)
+        let shown = found.map(\.shown)
+        let amendments: [Int: Amendments] =
+            if let isSeen {
+                try amendments(shown, seenBy: isSeen)
+            } else {
+                try reading { connection throws(DatabaseError) in
+                    try self.amendments(shown, knownAt: .max, connection)
+                }
+            }
         var hits: [SearchHit] = []
         for (index, text) in found.enumerated() where try stands(text, amendments[index]) { hits.append(text.hit) }
         return hits
-    }
-
-    /// What became of messages, by those edits and retractions that are seen.
-    private func amendments(
-        _ messages: [StoredEvent], _ isSeen: ((EventHeader) throws(StoreError) -> Bool)?
-    ) throws(StoreError) -> [Int: Amendments] {
-        func read(_ wanted: (UInt64) -> Bool) throws(StoreError) -> [Int: Amendments] {
-            try reading { connection throws(DatabaseError) in
-                try self.amendments(messages, knownAt: .max, connection) { row throws(DatabaseError) in
-                    wanted(row.position)
-                }
-            }
-        }
-        guard let isSeen else { return try read { _ in true } }
-        // Who is asked may ask the views: so first which there are.
-        var positions: Set<UInt64> = []
-        let all = try read { position in
-            positions.insert(position)
-            return true
-        }
-        if positions.isEmpty { return all }
-        var seen: Set<UInt64> = []
-        for position in positions {
-            guard let stored = try log.event(at: position), try isSeen(stored.event.header) else { continue }
-            seen.insert(position)
-        }
-        return try read { seen.contains($0) }
     }
 
     /// Whether a text is what is shown now.

@@ -118,6 +118,37 @@ struct ViewsCheckTests {
     }
 
     @Test(
+        "A word that queries no longer find is found, though it stands in the index (D21)",
+        arguments: [
+            "DELETE FROM search_idx", "DELETE FROM search_idx WHERE pgno = (SELECT max(pgno) FROM search_idx)",
+            "UPDATE search_idx SET term = CAST('zzzz' AS BLOB) WHERE pgno = (SELECT max(pgno) FROM search_idx)",
+        ])
+    func directory(sql: String) throws {
+        // Words for several pages of the index: of one page none is looked up.
+        let log = try LogFixture()
+        try log.deliver(
+            (UInt64(1)...2_000).map { number in
+                event(
+                    1, number, hlc: Int64(1_000 + number), type: "message.posted", #"{"text":"w\#(number * 7)x 말"}"#)
+            })
+        try Projector(log.files).catchUp()
+        #expect(try ViewsCheck(log.files).run().isIntact)
+        // By a program that SQLite does not keep from it.
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+            "python3", "-c",
+            "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()",
+            log.files.views, sql,
+        ]
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+        let report = try ViewsCheck(log.files).run()
+        #expect(report.differences.contains { $0.view == "search" && "\($0)".contains("times is -") }, "\(report)")
+    }
+
+    @Test(
         "Rows of a timeline that were changed within a block are found",
         arguments: [
             ("taken out", "missing"), ("added", "no such row"), ("said by another", "author is"),

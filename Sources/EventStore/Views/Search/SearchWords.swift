@@ -96,6 +96,22 @@ package struct SearchWords: Hashable, Sendable {
         return excluded.isEmpty ? all : all + " NOT (" + excluded.map(Self.phrase).joined(separator: " OR ") + ")"
     }
 
+    /// One token of the index, or tag; `nil` for what is no token when it stands alone, as what parts two others.
+    static func expression(of token: [UInt8]) -> String? {
+        if token.first == SearchTokenizer.tagsBegin {
+            let tag = String(decoding: token.dropFirst(), as: UTF8.self)
+            return quoted(SearchTokenizer.indexed([], tags: [tag]))
+        }
+        var tokens: [[UInt8]] = []
+        token.withUnsafeBytes { bytes in
+            SearchTokens.each(in: bytes) { token, _ in
+                tokens.append(Array(token))
+                return tokens.count < 2
+            }
+        }
+        return tokens == [token] ? quoted(SearchTokenizer.indexed(token, tags: [])) : nil
+    }
+
     private static func phrase(_ text: String) -> String { quoted(SearchTokenizer.indexed(text.utf8, tags: [])) }
 
     /// As FTS5 reads a phrase; its texts end at a zero byte.

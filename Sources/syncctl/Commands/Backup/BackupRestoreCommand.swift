@@ -51,8 +51,9 @@ enum BackupRestoreCommand {
                 progress: backup.progress("restore"))
         }
         let report: RestoreReport
+        var failed: BackupError?
         if let command {
-            report = try stream(restore, from: command, backup)
+            (report, failed) = try stream(restore, from: command, backup)
         } else if place == "-" {
             let key = try backup.key()
             report = try backedUp { () throws(BackupError) in try restore.run(StreamReader(STDIN_FILENO, key: key)) }
@@ -63,6 +64,11 @@ enum BackupRestoreCommand {
             }
         }
         try tell(report, folder, Int64((MonotonicClock.now - start) / 1_000_000), session)
+        if !report.manifest.isSigned {
+            session.say("the backup is not signed by the node: key and peers in it are not proven; look at peers.json")
+        }
+        // What the command gave is proven and in its place; that it was all is what the command denies.
+        if let failed { throw CommandFailure(failed) }
         return .success
     }
 
@@ -80,7 +86,7 @@ enum BackupRestoreCommand {
 
     private static func stream(
         _ restore: BackupRestore, from command: String, _ backup: BackupSession
-    ) throws(CommandFailure) -> RestoreReport {
+    ) throws(CommandFailure) -> (report: RestoreReport, failed: BackupError?) {
         let key = try backup.key()
         return try backedUp { () throws(BackupError) in
             let child = try ShellCommand(command, .gives, environment: backup.session.terminal.environment)
@@ -92,9 +98,8 @@ enum BackupRestoreCommand {
                 if case .damaged = error { try child.finish() }
                 throw error
             }
-            // The store is proven and in its place, whatever the command has to say now.
-            do { try child.finish() } catch { backup.session.say("\(error)") }
-            return report
+            do throws(BackupError) { try child.finish() } catch { return (report, error) }
+            return (report, nil)
         }
     }
 

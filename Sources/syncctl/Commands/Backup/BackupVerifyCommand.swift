@@ -38,7 +38,8 @@ enum BackupVerifyCommand {
             line.add("milliseconds", milliseconds)
         }
         if !report.findings.isEmpty || !report.broken.isEmpty { return .integrityFailure }
-        return report.proven.isEmpty ? .nothingFound : .success
+        guard !report.proven.isEmpty else { return .nothingFound }
+        return report.proven.allSatisfy(\.isSigned) ? .success : .degraded
     }
 
     private static func json(_ report: RepositoryReport, _ session: Session) throws(CommandFailure) {

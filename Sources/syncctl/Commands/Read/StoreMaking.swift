@@ -6,7 +6,7 @@ internal import SillokAPI
 enum StoreMaking {
     private enum Comparison: String {
         case equal, differ
-        /// The log went on, or only a part of it was replayed.
+        /// The log went on.
         case notCompared = "not_compared"
     }
 
@@ -19,19 +19,19 @@ enum StoreMaking {
         guard isAll, !isNarrow, arguments.value("speed") ?? "max" == "max", arguments.value("order") != "time" else {
             throw usageFailure(
                 "--into replays all events in the order of the log",
-                hint: "syncctl replay --all --into DIR [--known-at PLACE]")
+                hint: "syncctl replay --all --into DIR")
+        }
+        // Between two heads the end of a log is nobody's word: `verify` would call such a store forged.
+        guard selection.range.known == nil else {
+            throw usageFailure(
+                "--into makes the whole log anew, not that of --known-at",
+                hint: "syncctl backup create REPOSITORY; syncctl backup restore REPOSITORY --into DIR --to PLACE")
         }
         let folder = arguments.value("into") ?? ""
         guard !folder.isEmpty else { throw usageFailure("--into: the empty text names no folder") }
         let location = try StoreLocation.find(for: session)
         let source = try location.reader()
-        let last = try stored { try source.top() }
-        let through: UInt64 =
-            switch selection.range.known {
-            case .position?: try session.position("known-at", upTo: last) ?? last
-            case .time(let time)?: try stored { try source.known(at: time).position }
-            case nil: last
-            }
+        let through = try stored { try source.top() }
         guard through > 0 else { throw usageFailure("there is no event to replay") }
         selection.range.tell(session)
         guard let report = try make(folder, location.files, through, session) else {
