@@ -65,7 +65,8 @@ enum BackupRestoreCommand {
         }
         try tell(report, folder, Int64((MonotonicClock.now - start) / 1_000_000), session)
         if !report.manifest.isSigned {
-            session.say("the backup is not signed by the node: key and peers in it are not proven; look at peers.json")
+            session.say(
+                "the backup is not signed by the node: its key and its peers are not proven; look at peers.json")
         }
         // What the command gave is proven and in its place; that it was all is what the command denies.
         if let failed { throw CommandFailure(failed) }
