@@ -67,7 +67,8 @@ let package = Package(
         // What a bot says: completions, context, rules of answers, retries, and one delivery as a pure machine.
         .target(name: "BotKit", dependencies: ["EventStore", "CommandLineKit"], swiftSettings: strict),
         // Backups: repositories, streams, and stores made of them.
-        .target(name: "Backups", dependencies: ["EventStore", "SyncEngine"], swiftSettings: strict),
+        .target(
+            name: "Backups", dependencies: ["EventStore", "SyncEngine", "CommandLineKit"], swiftSettings: strict),
         // Exports of other services, read into events.
         .target(
             name: "Interchange", dependencies: ["EventStore", "CommandLineKit", "CZlib"], swiftSettings: strict),

@@ -255,7 +255,7 @@ enum Rooms {
         Room("Subscriptions", "what workers are handed, and what of it is done: a pure machine", [store]),
         Room(
             "Backups", "repositories and streams of backups: made, listed, proven, restored, pruned; drills",
-            [store, "SyncEngine/Wire"]),
+            [store, "SyncEngine/Wire", "CommandLineKit/Terminal"]),
         Room("Access", "who may do what: roles, tokens, who is in which conversation", [store]),
         Room(
             "SillokAPI",
