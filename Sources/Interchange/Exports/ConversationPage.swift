@@ -55,22 +55,7 @@ package final class ConversationPage: ConversationWriter {
     package func begin(_ conversation: ExportedConversation) -> [UInt8] {
         self.conversation = conversation
         let title = conversation.title ?? conversation.id
-        out.raw(
-            """
-            <!doctype html>
-            <html lang="\(settings.language.rawValue)">
-            <head>
-            <meta charset="utf-8">
-            <meta http-equiv="Content-Security-Policy" content="\(PageStyle.policy)">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <meta name="referrer" content="no-referrer">
-            <meta name="color-scheme" content="light dark">
-
-            """)
-        out.element("title", "", Sanitizer.line(title))
-        out.raw("\n<style>\(PageStyle.css)</style>\n</head>\n<body>\n<header>\n")
-        out.element("h1", "dir=\"auto\"", Sanitizer.line(title))
-        out.raw("\n<dl>\n")
+        out.head(Sanitizer.line(title), language: settings.language.rawValue)
         term(.conversation, conversation.id)
         let participants = conversation.participants.prefix(50).map(shownName)
         if !participants.isEmpty {

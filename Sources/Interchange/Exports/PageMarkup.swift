@@ -28,6 +28,26 @@ struct PageMarkup {
         raw("</\(name)>")
     }
 
+    /// The beginning of a page, up to the open list of what it is about; `language` by its code.
+    mutating func head(_ title: String, language: String) {
+        raw(
+            """
+            <!doctype html>
+            <html lang="\(language)">
+            <head>
+            <meta charset="utf-8">
+            <meta http-equiv="Content-Security-Policy" content="\(PageStyle.policy)">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="referrer" content="no-referrer">
+            <meta name="color-scheme" content="light dark">
+
+            """)
+        element("title", "", title)
+        raw("\n<style>\(PageStyle.css)</style>\n</head>\n<body>\n<header>\n")
+        element("h1", "dir=\"auto\"", title)
+        raw("\n<dl>\n")
+    }
+
     /// A text as it was said: its lines, its direction, its language, its `https` addresses as links.
     mutating func said(_ said: String, _ element: String = "div", _ name: String = "text") {
         raw("<\(element) class=\"\(name)\" dir=\"auto\"\(Self.isKorean(said) ? " lang=\"ko\"" : "")>")
