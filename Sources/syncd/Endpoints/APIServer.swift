@@ -61,7 +61,7 @@ final class APIServer: Sendable {
             subscriptions = try SubscriptionHub(
                 service.store, service.views, service.node, service.authenticator, on: loop
             ) { log.write($0) }
-            readers = ReadPool(try CommitFeed(service.store, on: loop)) {
+            readers = ReadPool(service.store, try CommitFeed(service.store, on: loop)) {
                 EventReader(Freshness(service.store.files, projector: service.views))
             }
         } catch {
@@ -127,7 +127,7 @@ final class APIServer: Sendable {
                         let term = AnswerTerm()
                         exchange.watchEnd { isGone in isGone ? term.cancel() : term.hasten() }
                         readers.submit(term, request) {
-                            ReadEndpoint.answer(request, readers, $0, service.accessLog, service.store)
+                            ReadEndpoint.answer(request, readers, $0, service.accessLog)
                         }
                     case .appendEvents where desk.take(request): break
                     default: if !worker.submit({ _ in service.answer(request) }) { exchange.refuse(.closed) }

@@ -41,8 +41,7 @@ struct ReadEndpoint {
 
     /// Answers from a thread of the pool.
     static func answer(
-        _ admitted: AdmittedRequest, _ pool: ReadPool, _ reader: ReadPool.Reader, _ log: AccessLog,
-        _ store: EventStore
+        _ admitted: AdmittedRequest, _ pool: ReadPool, _ reader: ReadPool.Reader, _ log: AccessLog
     ) {
         let exchange = admitted.exchange
         guard let route = ReadRoute(version1: exchange.request.segments) else {
@@ -55,7 +54,7 @@ struct ReadEndpoint {
                     .role, "count: who does not read all cannot count all", hint: "without count, page by page")
             }
             guard !admitted.caller.isRecorded || record(admitted, request, reader, log) else { return }
-            answer(admitted, request, pool, reader, store)
+            answer(admitted, request, pool, reader)
         } catch {
             exchange.refuse(.parameter, error.message, hint: error.hint)
         }
@@ -63,21 +62,21 @@ struct ReadEndpoint {
 
     private static func answer(
         _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ reader: ReadPool.Reader,
-        _ store: EventStore, mayWait: Bool = true, until deadline: UInt64? = nil
+        mayWait: Bool = true, until deadline: UInt64? = nil
     ) {
         let exchange = admitted.exchange
         do throws(StoreError) {
             let deadline = deadline ?? MonotonicClock.now + patience
-            if !request.atLeast.entries.isEmpty, try awaits(admitted, request, pool, reader, store, until: deadline) {
+            if !request.atLeast.entries.isEmpty, try awaits(admitted, request, pool, reader, until: deadline) {
                 return
             }
-            if mayWait, wait(admitted, request, pool, store, reader.term) { return }
+            if mayWait, wait(admitted, request, pool, reader.term) { return }
             let durable = pool.feed.durable
             var cut: PageCut?
             let answer: Answer = try reader.fresh { views, lines throws(StoreError) in
                 guard try request.goesOn(in: views.log) else { return .lost }
                 if request.route.isProof {
-                    let proof = ProofEndpoint(store: store, request: request, views: views)
+                    let proof = ProofEndpoint(store: pool.store, request: request, views: views)
                     return try proof.answer(to: exchange.request).map(Answer.proof) ?? .nothing
                 }
                 let end = try views.log.place(at: views.log.top())
@@ -113,7 +112,7 @@ struct ReadEndpoint {
     /// Whether what the answer must have is not here yet: it comes when that is, or is refused when the time is up.
     private static func awaits(
         _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ reader: ReadPool.Reader,
-        _ store: EventStore, until deadline: UInt64
+        until deadline: UInt64
     ) throws(StoreError) -> Bool {
         let exchange = admitted.exchange
         while true {
@@ -129,7 +128,7 @@ struct ReadEndpoint {
                 beyond: durable, milliseconds: Int((deadline - now) / 1_000_000) + 1
             ) { [term = reader.term] in
                 pool.submit(term, admitted) { reader in
-                    answer(admitted, request, pool, reader, store, until: deadline)
+                    answer(admitted, request, pool, reader, until: deadline)
                 }
             }
             if let number {
@@ -146,13 +145,13 @@ struct ReadEndpoint {
 
     /// Whether the answer has to wait for events: it comes when there are some, or the time is up.
     private static func wait(
-        _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ store: EventStore, _ term: AnswerTerm
+        _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ term: AnswerTerm
     ) -> Bool {
         let exchange = admitted.exchange
         // A place beyond the end is of another log: that is said at once.
         guard request.wait > 0, request.position <= pool.feed.durable else { return false }
         let number = pool.feed.wait(beyond: request.position, milliseconds: request.wait) {
-            pool.submit(term, admitted) { reader in answer(admitted, request, pool, reader, store, mayWait: false) }
+            pool.submit(term, admitted) { reader in answer(admitted, request, pool, reader, mayWait: false) }
         }
         guard let number else { return false }
         exchange.watchClient { pool.feed.cancel(number) }

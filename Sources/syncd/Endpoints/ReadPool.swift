@@ -72,14 +72,15 @@ final class ReadPool: Sendable {
     /// So long a query waits for its turn, nanoseconds: then its client has better things to do.
     private static let patience: UInt64 = 10_000_000_000
 
+    let store: EventStore
     /// For those that follow the log.
     let feed: CommitFeed
     private let waiting: Monitor<Line>
     private let counts = Lock(Figures())
     private let threads: [WorkerThread]
 
-    init(_ feed: CommitFeed, _ make: @escaping @Sendable () -> EventReader) {
-        self.feed = feed
+    init(_ store: EventStore, _ feed: CommitFeed, _ make: @escaping @Sendable () -> EventReader) {
+        (self.store, self.feed) = (store, feed)
         let (waiting, counts) = (Monitor(Line()), counts)
         self.waiting = waiting
         threads = (0..<Self.threads).map { number in
