@@ -13,7 +13,7 @@ from programs import PROJECT, Ended, Event, Programs, recorder
 from scenarios import Recording
 
 PROGRAMS = os.environ.get("CRASH_PROGRAMS", os.path.join(PROJECT, ".build", "debug"))
-IMAGES = int(os.environ.get("CRASH_BACKUP_IMAGES", "12"))
+IMAGES = int(os.environ.get("CRASH_BACKUP_IMAGES", "40"))
 SEED = int(os.environ.get("CRASH_SEED", "1"))
 
 
