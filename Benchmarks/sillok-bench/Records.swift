@@ -51,20 +51,47 @@ enum Records {
         }
     }
 
-    private static func append(_ number: Int, _ zipf: Zipf, to line: inout [UInt8]) {
-        var random = SplitMix(state: UInt64(number) &* 0x2545_f491_4f6c_dd1d &+ 20_260_101)
+    /// What a record begins with. The author alone may edit or retract a message, so those records have its user and conversation.
+    private struct Beginning {
+        var kind: RecordKind
+        var user: UInt64
+        var conversation: UInt64
+        /// The message that it is about.
+        var target: Int
+    }
+
+    private static func beginning(_ number: Int, _ random: inout SplitMix) -> Beginning {
         let kind = kind(of: number, &random)
-        let user = skewed(&random, active: activeUsers, all: users)
-        let conversation = skewed(&random, active: activeConversations, all: conversations)
-        let target = number - 1 - Int(random.below(UInt64(min(max(number - 1, 1), 10_000))))
+        var begun = Beginning(
+            kind: kind, user: skewed(&random, active: activeUsers, all: users),
+            conversation: skewed(&random, active: activeConversations, all: conversations), target: 0)
+        guard kind != .posted else { return begun }
+        var target: Beginning
+        repeat {
+            begun.target = number - 1 - Int(random.below(UInt64(min(number, 10_000))))
+            var other = generator(of: begun.target)
+            target = beginning(begun.target, &other)
+        } while target.kind != .posted
+        if kind != .read { (begun.user, begun.conversation) = (target.user, target.conversation) }
+        return begun
+    }
+
+    private static func generator(of number: Int) -> SplitMix {
+        SplitMix(state: UInt64(number) &* 0x2545_f491_4f6c_dd1d &+ 20_260_101)
+    }
+
+    private static func append(_ number: Int, _ zipf: Zipf, to line: inout [UInt8]) {
+        var random = generator(of: number)
+        let begun = beginning(number, &random)
+        let (kind, target) = (begun.kind, begun.target)
         line.append(contentsOf: id(number).utf8)
-        line.append(contentsOf: "\t\(kind.rawValue)\t\(name("u", user))\t\(name("c", conversation))\t".utf8)
+        line.append(contentsOf: "\t\(kind.rawValue)\t\(name("u", begun.user))\t\(name("c", begun.conversation))\t".utf8)
         let start = line.count
         switch kind {
         case .posted: line.append(contentsOf: "{\"text\":\"".utf8)
-        case .edited: line.append(contentsOf: "{\"message\":\"\(id(max(target, 0)))\",\"text\":\"".utf8)
-        case .retracted: line.append(contentsOf: "{\"message\":\"\(id(max(target, 0)))\",".utf8)
-        case .read: line.append(contentsOf: "{\"upTo\":\"\(id(max(target, 0)))\",".utf8)
+        case .edited: line.append(contentsOf: "{\"message\":\"\(id(target))\",\"text\":\"".utf8)
+        case .retracted: line.append(contentsOf: "{\"message\":\"\(id(target))\",".utf8)
+        case .read: line.append(contentsOf: "{\"upTo\":\"\(id(target))\",".utf8)
         }
         if kind == .posted || kind == .edited {
             zipf.append(bytes: 90 + Int(random.below(66)), to: &line, &random)
