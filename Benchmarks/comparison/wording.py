@@ -15,6 +15,7 @@ CONTESTANTS = {
 }
 METRICS = {
     "rate": "events/s", "log_rate": "events/s, log alone", "arrived_rate": "events/s, before durable",
+    "searchable_rate": "events/s, searchable",
     "settled_rate": "events/s, tails merged too", "p50_us": "p50 µs",
     "p99_us": "p99 µs", "max_us": "max µs", "ack_p50_us": "acknowledged p50 µs", "ack_p99_us": "acknowledged p99 µs",
     "durable_p50_us": "in the log p50 µs", "durable_p99_us": "in the log p99 µs", "cpu_us": "CPU µs/event",

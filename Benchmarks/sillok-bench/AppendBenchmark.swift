@@ -4,7 +4,7 @@ internal import Synchronization
 /// Durable commits into a store that has some events already.
 enum AppendBenchmark {
     /// `batch` events in a commit, one caller that waits for each. The clock stops when readers of every view see the last
-    /// event; `settled_rate` counts until no row waits in a tail any more.
+    /// event; `searchable_rate` counts until searches find all, and `settled_rate` until no row waits in a tail any more.
     static func batches(_ place: Place, batch: Int, withViews: Bool) throws {
         let store = try BenchmarkStore(place.folder, withViews: withViews)
         var latencies: [UInt64] = []
@@ -18,6 +18,8 @@ enum AppendBenchmark {
         report("log_rate", stretch.rate(events: place.count))
         try store.waitForViews()
         try stretch.end(events: place.count)
+        try store.waitForSearch()
+        if withViews { report("searchable_rate", stretch.rate(events: place.count)) }
         store.close()
         if withViews {
             try settle(place.folder)

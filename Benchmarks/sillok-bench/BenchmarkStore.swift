@@ -20,11 +20,19 @@ struct BenchmarkStore {
         try waitForViews()
     }
 
-    /// Blocks until every view has what the log has.
+    /// Blocks until every view has what the log has, but for the search, which follows.
     func waitForViews() throws {
         guard let projector else { return }
         guard projector.wait(for: try LogReader(store.files).top(), milliseconds: 600_000) else {
             throw BenchmarkError("the views did not catch up: \(String(describing: projector.lastError))")
+        }
+    }
+
+    /// Blocks until searches find all that the log has.
+    func waitForSearch() throws {
+        guard let projector else { return }
+        guard projector.waitUntilIndexed(try LogReader(store.files).top(), milliseconds: 600_000) else {
+            throw BenchmarkError("the search did not catch up: \(String(describing: projector.lastError))")
         }
     }
 

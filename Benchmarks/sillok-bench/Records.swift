@@ -85,7 +85,8 @@ enum Records {
         let begun = beginning(number, &random)
         let (kind, target) = (begun.kind, begun.target)
         line.append(contentsOf: id(number).utf8)
-        line.append(contentsOf: "\t\(kind.rawValue)\t\(name("u", begun.user))\t\(name("c", begun.conversation))\t".utf8)
+        line.append(
+            contentsOf: "\t\(kind.rawValue)\t\(name("u", begun.user))\t\(name("c", begun.conversation))\t".utf8)
         let start = line.count
         switch kind {
         case .posted: line.append(contentsOf: "{\"text\":\"".utf8)

@@ -50,7 +50,7 @@ extension RouteTable {
             .object([
                 ("type", .choice(["end"])), ("count", .integer), ("position", .integer), ("more", .boolean),
                 ("next?", .text), ("cut?", .choice(["rows", "bytes", "time"])), ("known_at?", .integer),
-                ("approximate?", .boolean),
+                ("approximate?", .boolean), ("unindexed?", .integer),
             ])
         ),
         (

@@ -7,6 +7,14 @@ func project(_ folder: String, count: Int) throws {
     while projector.position < end { try projector.step(limit: batchSize) }
 }
 
+/// Brings the views `count` events further, and what is searched behind them.
+func index(_ folder: String, count: Int) throws {
+    let projector = try Projector(StoreFiles(folder), tails: ViewMemtables(generation: 500))
+    let end = projector.position + UInt64(count)
+    while projector.position < end { try projector.step(limit: batchSize) }
+    while projector.indexed < end { try projector.stepDeferred(through: end, limit: batchSize) }
+}
+
 /// Reads the last fifty events of a user, with their payloads, again and again until `count` events were read.
 func history(_ folder: String, count: Int) throws {
     try Projector(StoreFiles(folder)).catchUp()

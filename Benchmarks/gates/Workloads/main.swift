@@ -13,7 +13,7 @@ let usage = """
            sillok-gates WORKLOAD SOURCE FOLDER EVENTS
       SOURCE is what `prepare` made. Everything a workload needs is made for all events of SOURCE, then EVENTS of them are
       done: the costs of a run with more of them less those of a run with fewer are the costs of the events alone.
-      workloads: append-batches, append-single, ingest, send, views, history, replay, parse
+      workloads: append-batches, append-single, ingest, send, views, search, history, replay, parse
     """
 
 func run(_ words: [String]) throws {
@@ -30,6 +30,7 @@ func run(_ words: [String]) throws {
     case "ingest": try ingest(folder, try outgoing(source, count: all), count: count)
     case "send": _ = try outgoing(source, count: count)
     case "views": try project(source, count: count)
+    case "search": try index(source, count: count)
     case "history": try history(source, count: count)
     case "replay": try replay(source, count: count)
     case "parse": try parse(nativeLines(Drafts.make(all)), count: count)

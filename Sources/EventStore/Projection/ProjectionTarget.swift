@@ -2,13 +2,18 @@
 struct ProjectionTarget {
     let path: String
     let store: ViewStore
+    /// Those that stand together.
     let views: ViewGroup
+    /// Those that follow them.
+    let deferred: ViewGroup
     let trees: [LSMTree]
     let held: HeldFiles
     /// The names of views that were begun anew when it was opened.
     let renewed: [String]
     /// The views that do not stand where the others do yet, and how far they are.
     var behind: [String: UInt64]
+    /// The last position that the deferred views have applied.
+    var indexed: UInt64
     /// How many events are quarantined here.
     var quarantined: UInt64
     private var quarantine: DigestSum
@@ -19,7 +24,8 @@ struct ProjectionTarget {
     ) throws(DatabaseError) {
         self.path = path
         let made = ViewDatabase.makeViews(tails)
-        views = ViewGroup(made, isWhole: true)
+        views = ViewGroup(made.filter { !type(of: $0).isDeferred }, isWhole: true)
+        deferred = ViewGroup(made.filter { type(of: $0).isDeferred }, isWhole: false)
         trees = made.compactMap(\.tree)
         let connection = try Connection(path: path, mode: .write)
         try SearchTokenizer.register(on: connection)
@@ -41,6 +47,8 @@ struct ProjectionTarget {
         quarantine = try DigestSum(of: QuarantinedEvent.digest, connection)
         for tree in trees { try tree.load(connection) }
         behind = try ViewDatabase.behind(connection)
+        indexed = try ViewDatabase.deferred(connection)
+        for view in deferred.all { try ViewDatabase.place(type(of: view), at: indexed, connection) }
         quarantined = try ViewDatabase.quarantined(connection)
         connection.gatherWALWrites()
         connection.paceCopying()
@@ -113,7 +121,8 @@ struct ProjectionTarget {
     }
 }
 
-/// Views that are given the same events: all of them, or those that are built anew while the others wait.
+/// Views that are given the same events: those that stand together, those that follow them, or those that are built anew while the others
+/// wait.
 struct ViewGroup {
     let all: [any View]
     /// Those that only list events, whatever is in them.
@@ -122,7 +131,7 @@ struct ViewGroup {
     private let dialogue: [any View]
     /// Those that see every event before any of them takes it in.
     let watching: [any View]
-    /// Whether no view is missing: then what none of them can read is quarantined for all.
+    /// Whether they are those that stand together: what none of them can read is quarantined for all.
     let isWhole: Bool
 
     init(_ views: [any View], isWhole: Bool) {

@@ -26,6 +26,9 @@ package final class Projector {
     /// Rows that another process reads through quickly.
     private static let shortTail = 4_096
 
+    /// How many events deferred views are given before others may go first: some milliseconds.
+    private static let deferredPiece = 256
+
     /// Where the views lack no more events than this, others go first.
     private static let near: UInt64 = 16_384
     /// How many events are applied before others may go first.
@@ -71,6 +74,9 @@ package final class Projector {
         target = opened.target
         renewal = opened.renewal
     }
+
+    /// The last position that the deferred views have applied, too: at most ``position``.
+    package var indexed: UInt64 { target.indexed }
 
     /// Whether views are being built anew, all of them or some: no reader may see them yet.
     package var isRebuilding: Bool { isReplacing || !target.behind.isEmpty }
@@ -119,6 +125,34 @@ package final class Projector {
         position = last
         if isReplacing, position >= goal { try finishRebuild() }
         return position
+    }
+
+    /// Brings the deferred views further, in one transaction: at most to where the others stand.
+    ///
+    /// - Parameters:
+    ///   - last: No further than this.
+    ///   - limit: At most so many events.
+    ///   - mayGoOn: Asked after a few milliseconds each; if not, the step ends where it is.
+    package func stepDeferred(
+        through last: UInt64 = .max, limit: Int = 8_192, mayGoOn: () -> Bool = { true }
+    ) throws(StoreError) {
+        if target.store.connection.walPages >= WALStanding.most { try makeRoom() }
+        let (start, end) = (indexed, min(last, position))
+        guard target.behind.isEmpty, start < end else { return }
+        let first = try mapped { () throws(DatabaseError) in
+            try source.events(after: start, through: end, limit: min(limit, Self.deferredPiece))
+        }
+        guard !first.isEmpty else { throw .corrupt("event \(start + 1): there is none at this position") }
+        var applied = start
+        let isDone = try commit { () throws(DatabaseError) in
+            applied = try apply(
+                first, to: target.deferred, after: start, through: end, limit: limit, piece: Self.deferredPiece,
+                mayGoOn: mayGoOn)
+            for view in target.deferred.all {
+                try ViewDatabase.note(type(of: view), behind: applied, target.store.connection)
+            }
+        }
+        if isDone { target.indexed = applied }
     }
 
     /// Brings the views that are furthest behind nearer to where the others stand. The last step of that and what says that they stand
@@ -230,7 +264,11 @@ package final class Projector {
     }
 
     /// Applies everything that is in the log now, and leaves the tails short: another process may open the views next.
-    package func catchUp(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws(StoreError) {
+    ///
+    /// - Parameter isIndexed: Also to the deferred views.
+    package func catchUp(
+        isIndexed: Bool = true, progress: (UInt64, UInt64) -> Void = { _, _ in }
+    ) throws(StoreError) {
         let top = try top()
         while position < top || !target.behind.isEmpty {
             try step()
@@ -238,6 +276,11 @@ package final class Projector {
             progress(target.behind.values.min() ?? position, top)
         }
         if isReplacing { try finishRebuild() }
+        while isIndexed, indexed < position {
+            try stepDeferred(limit: 32_768)
+            try copyBack()
+            progress(indexed, position)
+        }
         guard pending > Self.shortTail else { return }
         while pending > 0 { try merge() }
         try release()
@@ -246,15 +289,18 @@ package final class Projector {
     /// Brings the views of `files` up to date and lets go of them. Returns why they had to be built anew because another process had written
     /// them, if so.
     ///
-    /// - Parameter anew: Everything is applied again.
+    /// - Parameters:
+    ///   - isIndexed: The deferred views, too.
+    ///   - anew: Everything is applied again.
     @discardableResult
     package static func catchUp(
-        _ files: StoreFiles, anew: Bool = false, progress: (UInt64, UInt64) -> Void = { _, _ in }
+        _ files: StoreFiles, isIndexed: Bool = true, anew: Bool = false,
+        progress: (UInt64, UInt64) -> Void = { _, _ in }
     ) throws(StoreError) -> String? {
         var projector: Projector? = try Projector(files)
         defer { close(&projector) }
         if anew { try projector?.beginRebuild() }
-        try projector?.catchUp(progress: progress)
+        try projector?.catchUp(isIndexed: isIndexed, progress: progress)
         return projector?.distrust
     }
 
@@ -282,7 +328,7 @@ package final class Projector {
     /// Applies the events of `first`, which come after `start`, and what follows them. Returns the position of the last.
     private func apply(
         _ first: [ProjectedEvent], to group: ViewGroup, after start: UInt64, through durable: UInt64, limit: Int,
-        piece: Int
+        piece: Int, mayGoOn: () -> Bool = { true }
     ) throws(DatabaseError) -> UInt64 {
         let store = target.store
         var (events, left, last, refused) = (first, limit, start, UInt64(0))
@@ -299,7 +345,7 @@ package final class Projector {
             last = end.position
             left -= events.count
             room -= events.reduce(0) { $0 + ($1.payload?.bytes.count ?? 0) }
-            guard left > 0, room > 0 else { break }
+            guard left > 0, room > 0, mayGoOn() else { break }
             // What cannot be read is no fault of the views: the next step meets it first, and says so.
             events = (try? source.events(after: last, through: durable, limit: min(left, piece))) ?? []
         }

@@ -9,6 +9,8 @@ package final class ProjectorThread: Sendable {
     private struct State {
         var top: UInt64
         var applied: UInt64 = 0
+        /// The last position that the deferred views have applied, too.
+        var indexed: UInt64 = 0
         var lastError: StoreError?
         /// ``Projector/distrust``.
         var distrust: String?
@@ -19,13 +21,18 @@ package final class ProjectorThread: Sendable {
         var quarantined: UInt64 = 0
         /// How many threads wait for a position.
         var readers = 0
+        /// How many threads wait for a position of the deferred views.
+        var searchers = 0
         var pace = BatchingDelay()
+        var deferral = DeferredPace()
         /// Whether the thread sleeps until a step is due, and need not be told of each commit before that.
         var isGathering = false
         var isStopping = false
         /// The projector, while the thread sleeps and has not lent it.
         var projector: Projector?
         var isLent = false
+        /// Whether the thread has woken meanwhile, and waits for it.
+        var isMissed = false
         /// Whether the WAL became long while the projector was lent.
         var isCopyDue = false
         /// When the tails are emptied if nothing comes, nanoseconds of the monotonic clock.
@@ -54,15 +61,28 @@ package final class ProjectorThread: Sendable {
         /// How far the projector is. What views under construction refuse is not told.
         mutating func take(from projector: Projector) {
             applied = projector.position
+            indexed = projector.indexed
             isRebuilding = projector.isRebuilding || mustRebuild
             held = isRebuilding ? nil : projector.held
             longWAL = projector.longWAL
             if !projector.isRebuilding { quarantined = projector.quarantined }
         }
 
+        /// When a step of the deferred views is due; `nil` if they lack nothing that the others have.
+        var deferredDue: UInt64? {
+            isRebuilding ? nil : deferral.due(pending: applied - min(applied, indexed), isAwaited: searchers > 0)
+        }
+
+        /// Whether a step of the deferred views may go on: not while the others are waited for, nor beside them for longer than their share.
+        func mayDefer(since start: UInt64, _ now: UInt64) -> Bool {
+            if isStopping || mustRebuild { return false }
+            return pending == 0 || readers == 0 && (now < due || now - start < DeferredPace.share)
+        }
+
         /// A step has been made.
         mutating func stepped(_ projector: Projector, from start: UInt64, to end: UInt64) {
             take(from: projector)
+            deferral.applied(at: end)
             pace.stepped(from: start, to: end)
             lastError = nil
             idleFrom = end + ProjectorThread.idleNanoseconds
@@ -164,13 +184,17 @@ package final class ProjectorThread: Sendable {
             state.stepped(projector, from: start, to: end)
             state.top = max(state.top, state.isRebuilding ? 0 : state.applied)
             state.isCopyDue = projector.isCopyDue
-            let isMore = state.pending > 0 || state.isCopyDue || projector.isMerging || state.isResting
+            let isMore =
+                state.isMissed || state.pending > 0 || state.searchers > 0 || state.isCopyDue || projector.isMerging
+                || state.isResting
             return isMore || state.mustRebuild || state.isStopping ? [.workers, .readers] : .readers
         }
     }
 
     /// The last position of the log that it has been told of.
     package var top: UInt64 { state.withLock { $0.top } }
+    /// The last position that searches find.
+    package var indexed: UInt64 { state.withLock { $0.indexed } }
     /// The last position applied; readers see it only once ``isRebuilding`` is over.
     package var applied: UInt64 { state.withLock { $0.applied } }
     /// What keeps it from applying more, if anything does.
@@ -222,6 +246,22 @@ package final class ProjectorThread: Sendable {
         } ?? false
     }
 
+    /// Waits until searches find everything up to `position`, which goes first until then. Returns false when that takes longer, or when the
+    /// thread is told to stop.
+    package func waitUntilIndexed(_ position: UInt64, milliseconds: Int) -> Bool {
+        state.wake { state in
+            state.searchers += 1
+            return state.indexed < position ? .workers : []
+        }
+        defer {
+            state.withLock { $0.searchers -= 1 }
+        }
+        return state.wait(as: .readers, milliseconds: milliseconds) { state in
+            if !state.isRebuilding, state.indexed >= position { return true }
+            return state.isStopping ? false : nil
+        } ?? false
+    }
+
     /// Ends the thread after the batch under way.
     package func stop() {
         state.wakeAll { $0.isStopping = true }
@@ -259,6 +299,8 @@ package final class ProjectorThread: Sendable {
     private enum Next {
         /// Up to the position of which it has been told: what another commit has written since may not be durable yet.
         case apply(UInt64)
+        /// Views that follow the others.
+        case applyDeferred
         case copyBack
         case merge
         case rest
@@ -276,6 +318,7 @@ package final class ProjectorThread: Sendable {
         }
         while true {
             let next = state.wait { state -> Waiting<Next> in
+                state.isMissed = state.isLent
                 if state.isLent { return .forever }
                 let found = Self.next(&state, projector)
                 if case .done = found { state.projector = nil } else { state.projector = projector }
@@ -301,6 +344,16 @@ package final class ProjectorThread: Sendable {
                     return .readers
                 }
                 try projector.copyBack()
+            case .applyDeferred:
+                let start = MonotonicClock.now
+                try projector.stepDeferred { state.withLock { $0.mayDefer(since: start, MonotonicClock.now) } }
+                let end = MonotonicClock.now
+                state.wake { state in
+                    state.take(from: projector)
+                    state.deferral.stepped(from: start, to: end)
+                    return .readers
+                }
+                try projector.copyBack()
             }
             // What kept it from going on is over, also where nothing new is to be applied.
             state.withLock { $0.lastError = nil }
@@ -317,9 +370,14 @@ package final class ProjectorThread: Sendable {
             return .done(.rebuild)
         }
         if state.top > state.applied || projector.isRebuilding {
-            state.isGathering = !projector.isRebuilding && MonotonicClock.now < state.due
-            if state.isGathering { return .until(state.due) }
+            let now = MonotonicClock.now
+            let deferredDue = state.deferredDue ?? .max
             state.isResting = false
+            if state.readers == 0, state.deferral.isOverdue(now, deferredDue) { return .done(.applyDeferred) }
+            state.isGathering = !projector.isRebuilding && now < state.due
+            if state.isGathering {
+                return deferredDue <= now ? .done(.applyDeferred) : .until(min(state.due, deferredDue))
+            }
             return .done(.apply(state.top))
         }
         let now = MonotonicClock.now
@@ -328,13 +386,21 @@ package final class ProjectorThread: Sendable {
             state.isCopyDue = false
             return .done(.copyBack)
         }
+        let deferredDue = state.deferredDue ?? .max
+        // Rows that are being moved are fewer than what is to be indexed, and in memory.
+        if projector.isMerging, state.searchers == 0 { return .done(.merge) }
+        if deferredDue <= now {
+            state.isResting = false
+            return .done(.applyDeferred)
+        }
         if projector.isMerging { return .done(.merge) }
         if now < state.idleFrom {
             state.isResting = false
-            guard projector.pending > longTail else { return .until(min(state.idleFrom, copyDue)) }
+            guard projector.pending > longTail else { return .until(min(state.idleFrom, copyDue, deferredDue)) }
             let quiet = state.idleFrom - idleNanoseconds + quietNanoseconds
-            return now < quiet ? .until(min(quiet, copyDue)) : .done(.merge)
+            return now < quiet ? .until(min(quiet, copyDue, deferredDue)) : .done(.merge)
         }
+        if deferredDue < .max { return .until(min(deferredDue, copyDue)) }
         if state.isResting { return copyDue < .max ? .until(copyDue) : .forever }
         guard projector.pending == 0 else { return .done(.merge) }
         state.isResting = true

@@ -29,7 +29,8 @@ enum ViewDatabase {
         CREATE TABLE quarantine(position INTEGER, view TEXT, reason TEXT NOT NULL, PRIMARY KEY(position, view))
           WITHOUT ROWID;
         """
-    /// `position` is NULL where a view stands with all others; else it is being built anew and has come so far.
+    /// `position` is NULL where a view stands with all others; else it has come so far: because it is being built anew, or because it
+    /// is deferred (``View/isDeferred``).
     private static let viewTable =
         "CREATE TABLE view(name TEXT PRIMARY KEY, version INTEGER NOT NULL, position INTEGER) WITHOUT ROWID;"
 
@@ -37,13 +38,15 @@ enum ViewDatabase {
     struct Standing {
         /// The position that all views have applied which are not behind.
         let position: UInt64
-        /// The version of each, and how far it is if it is being built anew.
+        /// The version of each, and how far it is if it does not stand with the others.
         let views: [String: (version: Int64, behind: UInt64?)]
 
         /// Whether all views are those of a release and stand together.
         func isWhole(_ versions: ViewVersions) -> Bool {
             types.allSatisfy { type in
-                views[type.name].map { $0.behind == nil && $0.version == versions.version(of: type) } ?? false
+                views[type.name].map {
+                    ($0.behind == nil || type.isDeferred) && $0.version == versions.version(of: type)
+                } ?? false
             }
         }
     }
@@ -90,7 +93,7 @@ enum ViewDatabase {
             try connection.execute(tables + viewTable + DigestSum.table)
             for type in types {
                 try connection.execute(type.schema)
-                try note(type, versions, behind: nil, connection)
+                try note(type, versions, behind: type.isDeferred ? 0 : nil, connection)
             }
             try connection.run("INSERT INTO progress VALUES(0, ?, NULL)", .text(incarnation))
         }
@@ -154,7 +157,16 @@ enum ViewDatabase {
 
     /// The views that are being built anew, and how far they are.
     static func behind(_ connection: Connection) throws(DatabaseError) -> [String: UInt64] {
-        try views(connection).compactMapValues(\.behind)
+        let deferred = Set(types.filter { $0.isDeferred }.map { $0.name })
+        return try views(connection).filter { !deferred.contains($0.key) }.compactMapValues(\.behind)
+    }
+
+    /// The position that deferred views have applied, too.
+    static func deferred(_ connection: Connection) throws(DatabaseError) -> UInt64 {
+        let (position, views) = (try position(connection), try views(connection))
+        // Releases that deferred none left them with the others.
+        return types.filter { $0.isDeferred }.map { min(views[$0.name]?.behind ?? position, position) }.min()
+            ?? position
     }
 
     /// A view stands with all others, or has come so far.
@@ -164,6 +176,14 @@ enum ViewDatabase {
         try connection.run(
             "UPDATE view SET position = ? WHERE name = ?",
             position.map { .unsigned($0) } ?? .null, .text(type.name))
+    }
+
+    /// A deferred view that another release left where all others stood has a position of its own from now on.
+    static func place(
+        _ type: any View.Type, at position: UInt64, _ connection: Connection
+    ) throws(DatabaseError) {
+        try connection.run(
+            "UPDATE view SET position = ? WHERE name = ? AND position IS NULL", .unsigned(position), .text(type.name))
     }
 
     private static func note(

@@ -190,8 +190,12 @@ public final class EventReader: Sendable {
     // MARK: In this package
 
     /// Views of the caller's own that show all that is in the log now.
-    package func views() throws(StoreError) -> ViewReader {
-        try state.withLock { (open: inout OpenReaders) throws(StoreError) in try open.makeFreshViews() }
+    ///
+    /// - Parameter isIndexed: The deferred ones, too, where that does not take long.
+    package func views(isIndexed: Bool = false) throws(StoreError) -> ViewReader {
+        try state.withLock { (open: inout OpenReaders) throws(StoreError) in
+            try open.makeFreshViews(isIndexed: isIndexed)
+        }
     }
 
     /// How many events a conversation has, and when the log was at which position: for optimistic concurrency.
@@ -201,17 +205,20 @@ public final class EventReader: Sendable {
 
     private static func clamped(_ limit: Int) -> Int { min(max(limit, 1), maximumPage) }
 
-    private func log<Value>(_ body: (LogReader) throws(StoreError) -> Value) throws(StoreError) -> Value {
+    /// Runs `body` on the log, for which no view is waited.
+    package func log<Value>(_ body: (LogReader) throws(StoreError) -> Value) throws(StoreError) -> Value {
         try state.withLock { (open: inout OpenReaders) throws(StoreError) in try body(try open.currentLog()) }
     }
 
     /// Runs `body` on views that show all that is in the log now; once more, if they were built anew meanwhile.
     ///
-    /// - Parameter term: How long `body` may take.
+    /// - Parameters:
+    ///   - term: How long `body` may take.
+    ///   - isIndexed: Whether deferred views are to be fresh, too, where that does not take long.
     package func fresh<Value>(
-        _ term: AnswerTerm? = nil, _ body: (ViewReader) throws(StoreError) -> Value
+        _ term: AnswerTerm? = nil, isIndexed: Bool = false, _ body: (ViewReader) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
-        try state.withLock { (open: inout OpenReaders) throws(StoreError) in try open.fresh(term, body) }
+        try state.withLock { (open: inout OpenReaders) throws(StoreError) in try open.fresh(term, isIndexed, body) }
     }
 }
 
@@ -245,11 +252,11 @@ package struct OpenReaders {
 
     /// Runs `body` on views that show all that is in the log now.
     mutating func fresh<Value>(
-        _ term: AnswerTerm?, _ body: (ViewReader) throws(StoreError) -> Value
+        _ term: AnswerTerm?, _ isIndexed: Bool, _ body: (ViewReader) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
         let top = try currentLog().top()
         while true {
-            let reader = try current(top)
+            let reader = try current(top, isIndexed)
             let file = reader.inode
             do throws(StoreError) {
                 // What was waited for until here is no work.
@@ -269,15 +276,15 @@ package struct OpenReaders {
     }
 
     /// Views of the caller's own, that show all that is in the log now.
-    mutating func makeFreshViews() throws(StoreError) -> ViewReader {
-        try freshness.views(upTo: try currentLog().top())
+    mutating func makeFreshViews(isIndexed: Bool) throws(StoreError) -> ViewReader {
+        try freshness.views(upTo: try currentLog().top(), isIndexed: isIndexed)
     }
 
-    private mutating func current(_ top: UInt64) throws(StoreError) -> ViewReader {
-        if let views, (try? views.progress()).map({ $0 >= top }) == true { return views }
+    private mutating func current(_ top: UInt64, _ isIndexed: Bool) throws(StoreError) -> ViewReader {
+        if let views, views.shows(top, isIndexed) { return views }
         let reused = views
         views = nil
-        let found = try freshness.views(upTo: top, reusing: reused)
+        let found = try freshness.views(upTo: top, isIndexed: isIndexed, reusing: reused)
         views = found
         return found
     }
@@ -312,6 +319,8 @@ package struct Freshness: Sendable {
 
     /// How long the one who keeps the views is waited for, milliseconds.
     private static let patience = (all: 2_000, each: 20)
+    /// Deferred views that lack more events than this are not waited for: the answer says what it lacks.
+    private static let worthWaiting: UInt64 = 65_536
 
     let files: StoreFiles
     private let told: Told
@@ -324,27 +333,33 @@ package struct Freshness: Sendable {
 
     /// Views that show the log up to `top`.
     ///
-    /// - Parameter open: Views that were given before, if they are open still.
-    func views(upTo top: UInt64, reusing open: ViewReader? = nil) throws(StoreError) -> ViewReader {
+    /// - Parameters:
+    ///   - isIndexed: Whether deferred views are waited for, too.
+    ///   - open: Views that were given before, if they are open still.
+    func views(
+        upTo top: UInt64, isIndexed: Bool, reusing open: ViewReader? = nil
+    ) throws(StoreError) -> ViewReader {
         if let projector {
             guard projector.wait(for: top, milliseconds: Self.patience.all) else {
                 throw projector.lastError ?? .busy("the views are behind")
             }
-            if let open, (try? open.progress()).map({ $0 >= top }) == true { return open }
+            let indexed = projector.indexed
+            if isIndexed, top - min(top, indexed) <= Self.worthWaiting {
+                _ = projector.waitUntilIndexed(top, milliseconds: Self.patience.all)
+            }
+            if let open, open.shows(top, false) { return open }
             return try ViewReader(files, tails: projector.tails)
         }
         let start = MonotonicClock.now
         while true {
             let isOpen = open?.isInPlace == true
-            if let reader = isOpen ? open : existing(), let found = try? reader.progress(), found >= top {
-                return reader
-            }
+            if let reader = isOpen ? open : existing(), reader.shows(top, isIndexed) { return reader }
             if StoreLock.owner(files) == nil, access(files.folder, W_OK) == 0, !StoreLock.isForeign(files.folder) {
-                if let reader = try caughtUp() { return reader }
+                if let reader = try caughtUp(isIndexed) { return reader }
             } else if StoreLock.owner(files) == nil {
-                return try temporary()
+                return try temporary(isIndexed)
             }
-            if (MonotonicClock.now - start) / 1_000_000 >= Self.patience.all { return try stale(top) }
+            if (MonotonicClock.now - start) / 1_000_000 >= Self.patience.all { return try stale(top, isIndexed) }
             sleepMilliseconds(Self.patience.each)
         }
     }
@@ -358,36 +373,46 @@ package struct Freshness: Sendable {
     }
 
     /// Brings the views up to date; `nil` if another process has just taken the store.
-    private func caughtUp() throws(StoreError) -> ViewReader? {
+    private func caughtUp(_ isIndexed: Bool) throws(StoreError) -> ViewReader? {
         do throws(StoreError) {
             let lock = try StoreLock(files, owner: told.owner)
             defer { withExtendedLifetime(lock) {} }
-            let distrust = try Projector.catchUp(files, progress: told.progress)
+            let distrust = try Projector.catchUp(files, isIndexed: isIndexed, progress: told.progress)
             if let distrust { told.remark("the views were built anew: \(distrust)") }
             return try ViewReader(files)
         } catch {
             switch error {
             case .locked: return nil
-            case .io, .badFile: return try temporary()
+            case .io, .badFile: return try temporary(isIndexed)
             default: throw error
             }
         }
     }
 
-    private func temporary() throws(StoreError) -> ViewReader {
+    private func temporary(_ isIndexed: Bool) throws(StoreError) -> ViewReader {
         told.remark("the store cannot be written: building its views in a temporary place")
-        return try ViewReader(temporary: files)
+        return try ViewReader(temporary: files, isIndexed: isIndexed)
     }
 
     /// What there is without the newest events, for one who takes it so.
-    private func stale(_ top: UInt64) throws(StoreError) -> ViewReader {
+    private func stale(_ top: UInt64, _ isIndexed: Bool) throws(StoreError) -> ViewReader {
+        if isIndexed, let reader = existing(), reader.shows(top, false) { return reader }
         guard let lacking = told.lacking else {
             let owner = StoreLock.owner(files) ?? "another process"
             throw .busy("the views are behind, and \(owner) has the store open")
         }
-        guard let reader = existing() else { return try temporary() }
+        guard let reader = existing() else { return try temporary(isIndexed) }
         let position = try reader.progress()
         if position < top { lacking(top - position) }
         return reader
+    }
+}
+
+extension ViewReader {
+    /// Whether the views show the log up to `top`.
+    fileprivate func shows(_ top: UInt64, _ isIndexed: Bool) -> Bool {
+        guard let position = try? progress(), position >= top else { return false }
+        guard isIndexed else { return true }
+        return (try? indexed()).map { $0 >= top } ?? false
     }
 }

@@ -6,9 +6,32 @@ package enum AmendmentVerdict: Hashable, Sendable {
     case foreign(author: String)
 }
 
+/// What the log alone says of an edit or retraction.
+package enum LogVerdict: Hashable, Sendable {
+    case settled(AmendmentVerdict)
+    /// It takes back another's message in the same conversation, as moderators may: who they are, views know.
+    case moderated(conversation: String, author: String)
+}
+
+extension LogReader {
+    /// What an edit or retraction would do, as far as the log alone tells.
+    package func verdict(on draft: EventDraft) throws(StoreError) -> LogVerdict {
+        guard let target = ViewReader.target(of: draft), let message = try countingEvent(id: target)?.event.header
+        else { return .settled(.counts) }
+        guard message.conversation.hasSameBytes(as: draft.conversation) else {
+            return .settled(.foreign(author: message.author))
+        }
+        if message.author.hasSameBytes(as: draft.author ?? draft.user) { return .settled(.counts) }
+        guard draft.type == ViewReader.retracted, let conversation = message.conversation else {
+            return .settled(.foreign(author: message.author))
+        }
+        return .moderated(conversation: conversation, author: message.author)
+    }
+}
+
 extension ViewReader {
     private static let edited = "message.edited"
-    private static let retracted = "message.retracted"
+    fileprivate static let retracted = "message.retracted"
 
     /// Whether a draft of this type amends a message at all.
     package static func isAmendment(_ type: String) -> Bool { type == edited || type == retracted }
@@ -21,29 +44,26 @@ extension ViewReader {
 
     /// What an edit or retraction would do, as far as this node knows.
     package func verdict(on draft: EventDraft) throws(StoreError) -> AmendmentVerdict {
-        guard let target = Self.target(of: draft), let message = try log.countingEvent(id: target)?.event.header
-        else { return .counts }
-        let author = draft.author ?? draft.user
-        let isSameConversation = message.conversation.hasSameBytes(as: draft.conversation)
-        if isSameConversation, message.author.hasSameBytes(as: author) { return .counts }
-        if isSameConversation, draft.type == Self.retracted, let conversation = message.conversation,
-            let ref = try log.ref(conversation)
-        {
-            let opening = try reading { connection throws(DatabaseError) in
-                try ConversationRow.load(ref, connection).opening?.value
+        switch try log.verdict(on: draft) {
+        case .settled(let verdict): return verdict
+        case .moderated(let conversation, let author):
+            guard try moderators(conversation)?.isModerator(draft.author ?? draft.user) == true else {
+                return .foreign(author: author)
             }
-            if opening?.isModerator(author) == true { return .counts }
+            return .counts
         }
-        return .foreign(author: message.author)
+    }
+
+    private func moderators(_ conversation: String) throws(StoreError) -> Opening? {
+        guard let ref = try log.ref(conversation) else { return nil }
+        return try reading { connection throws(DatabaseError) in
+            try ConversationRow.load(ref, connection).opening?.value
+        }
     }
 
     /// Whether someone may put others out of a conversation: who began it, and its moderators.
     package func moderates(_ user: String, _ conversation: String) throws(StoreError) -> Bool {
-        guard let ref = try log.ref(conversation) else { return false }
-        let opening = try reading { connection throws(DatabaseError) in
-            try ConversationRow.load(ref, connection).opening?.value
-        }
-        guard let opening else { return false }
+        guard let opening = try moderators(conversation) else { return false }
         if opening.isModerator(user) { return true }
         return try log.ref(user) == opening.starter
     }

@@ -14,7 +14,7 @@ extension ViewReader {
     ) throws(StoreError) -> SearchPage {
         try searching(isSeen == nil) { () throws(StoreError) in
             var page = SearchPage()
-            page.position = try progress()
+            (page.position, page.unindexed) = (try progress(), try unindexed())
             guard let tags = try tags(query) else { return page }
             let limit = min(max(limit, 1), Self.mostHits)
             var walk = SearchWalk(query, query.words.expression(tags: tags), mostRows, before: bound)
@@ -51,6 +51,12 @@ extension ViewReader {
                 }
             }
         }
+    }
+
+    /// How many of the events that other views show a search does not find yet.
+    package func unindexed() throws(StoreError) -> UInt64 {
+        let (position, indexed) = (try progress(), try indexed())
+        return position - min(position, indexed)
     }
 
     /// Runs `body` on one state of the views. Not where someone is asked what is seen: that asks the views, too, and may not within a

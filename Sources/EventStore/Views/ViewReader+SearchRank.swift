@@ -12,7 +12,7 @@ extension ViewReader {
     ) throws(StoreError) -> (page: SearchPage, isWhole: Bool) {
         try searching(isSeen == nil) { () throws(StoreError) in
             var page = SearchPage()
-            page.position = try progress()
+            (page.position, page.unindexed) = (try progress(), try unindexed())
             guard let tags = try tags(query) else { return (page, true) }
             let limit = min(max(limit, 1), Self.mostHits)
             let matcher = SearchMatcher(query.words)

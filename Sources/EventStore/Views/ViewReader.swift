@@ -42,14 +42,16 @@ package final class ViewReader {
     }
 
     /// Builds views of `files` in a temporary place, for a store that has none and cannot be written.
-    init(temporary files: StoreFiles) throws(StoreError) {
+    ///
+    /// - Parameter isIndexed: The deferred views, too.
+    init(temporary files: StoreFiles, isIndexed: Bool) throws(StoreError) {
         let place = try TemporaryPlace("views")
         temporaryPlace = place
         tails = ViewMemtables()
         versions = .current
         path = place.path + "/views.db"
         log = try LogReader(files)
-        try Projector(files, path: path).catchUp()
+        try Projector(files, path: path).catchUp(isIndexed: isIndexed)
         connection = try ViewDatabase.connect(path)
         inode = Self.inode(path)
     }
@@ -110,6 +112,11 @@ package final class ViewReader {
         try reading { connection throws(DatabaseError) in
             try ViewDatabase.position(connection)
         }
+    }
+
+    /// The last position that deferred views have applied, too: what is behind it a search does not find yet.
+    package func indexed() throws(StoreError) -> UInt64 {
+        try reading { connection throws(DatabaseError) in try ViewDatabase.deferred(connection) }
     }
 
     // MARK: Conversations

@@ -76,7 +76,7 @@ enum Appender {
         case .daemon(let client, _): return try client.append([draft], expecting: "\(conversation):\(expected)")
         case .direct(let store, _):
             let outcomes = try stored {
-                try Projector.catchUp(store.files)
+                try Projector.catchUp(store.files, isIndexed: false)
                 let (actual, top) = try ViewReader(store.files).conversationVersion(conversation)
                 let condition = AppendCondition(
                     ExpectedVersion(conversation: conversation, version: expected), found: actual, at: top)
@@ -95,7 +95,7 @@ enum Appender {
             views.stop()
         }
         // After many events, also what the views have not compacted yet: the next reader may be another process.
-        _ = try? Projector.catchUp(store.files)
+        _ = try? Projector.catchUp(store.files, isIndexed: false)
         store.close()
     }
 

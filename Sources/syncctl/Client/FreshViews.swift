@@ -11,7 +11,11 @@ enum FreshViews {
     }
 
     /// The views of the store in `files`.
-    static func open(_ session: Session, _ files: StoreFiles) throws(CommandFailure) -> ViewReader {
+    ///
+    /// - Parameter isIndexed: As of ``EventReader/views(isIndexed:)``.
+    static func open(
+        _ session: Session, _ files: StoreFiles, isIndexed: Bool = false
+    ) throws(CommandFailure) -> ViewReader {
         let voice = session.voice
         let language = session.language
         let style = session.isJSON ? ProgressMeter.Style.off : session.style()
@@ -27,7 +31,7 @@ enum FreshViews {
             lacking: { count in
                 voice.say(Wording.viewsBehind.phrase.text(language, [String(count)]))
             })
-        let views = try stored { try EventReader(Freshness(files, told)).views() }
+        let views = try stored { try EventReader(Freshness(files, told)).views(isIndexed: isIndexed) }
         applied.withLock { $0.progress.finish(done: $0.last, total: nil) }
         return views
     }

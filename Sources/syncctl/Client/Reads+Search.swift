@@ -2,68 +2,94 @@ internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
 
+/// What a search has to say beside what it found.
+struct SearchEnd {
+    /// Whether that was all.
+    var isWhole = true
+    /// Events that it did not look at, for they are not indexed yet.
+    var unindexed: UInt64 = 0
+
+    /// The last line of a daemon's page.
+    fileprivate mutating func take(_ end: JSONObject) {
+        unindexed = end.integer("unindexed").map { UInt64(clamping: $0) } ?? 0
+    }
+}
+
 // Where a search is asked: of a daemon or of files.
 extension Reads {
-    /// Calls `body` with the lines of what `query` finds, the newest first, at most `limit`. Returns whether that was all.
+    /// Calls `body` with the lines of what `query` finds, the newest first, at most `limit`.
     ///
     /// - Parameter words: As they were written.
     func search(
         _ query: SearchQuery, _ words: String, limit: Int, _ body: (JSONObject) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) -> Bool {
+    ) throws(CommandFailure) -> SearchEnd {
         // One more tells whether there are more.
         let wanted = limit == .max ? limit : limit + 1
         var count = 0
+        var end = SearchEnd()
         func take(_ line: JSONObject) throws(CommandFailure) {
             count += 1
             if count <= limit { try body(line) }
         }
-        if let pages, try pages.lines(.search, query.parameters(words), limit: wanted, take) {
-            return count <= limit
+        if let pages, try pages.lines(.search, query.parameters(words), limit: wanted, ended: { end.take($0) }, take)
+        {
+            end.isWhole = count <= limit
+            return end
         }
-        let views = try views()
+        let views = try indexedViews()
         let lines = try stored { try EventLines(views.log) }
         var bound: DisplayKey?
         repeat {
             let page = try stored { try views.search(query, limit: min(wanted - count, 500), before: bound) }
             for hit in page.hits { try take(try stored { try lines.line(hit) }.object) }
-            bound = page.next
+            (bound, end.unindexed) = (page.next, page.unindexed)
         } while bound != nil && count < wanted
-        return count <= limit
+        end.isWhole = count <= limit
+        return end
     }
 
-    /// Calls `body` with the lines of what fits best of what `query` finds, at most `limit`, which is no more than a page. Returns whether
-    /// that was all, and all was ranked.
+    /// Calls `body` with the lines of what fits best of what `query` finds, at most `limit`, which is no more than a page. It is whole
+    /// if that was all, and all was ranked.
     func ranked(
         _ query: SearchQuery, _ words: String, limit: Int, _ body: (JSONObject) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) -> Bool {
-        var isWhole = true
+    ) throws(CommandFailure) -> SearchEnd {
+        var end = SearchEnd()
+        func take(_ line: JSONObject) {
+            end.isWhole = line.bool("more") == false
+            end.take(line)
+        }
         let parameters = query.parameters(words) + [("order", "rank")]
         if let pages,
-            try pages.lines(.search, parameters, limit: limit, ended: { isWhole = $0.bool("more") == false }, body)
+            try pages.lines(.search, parameters, limit: limit, ended: take, body)
         {
-            return isWhole
+            return end
         }
-        let views = try views()
+        let views = try indexedViews()
         let lines = try stored { try EventLines(views.log) }
         let found = try stored { try views.ranked(query, limit: limit) }
         for hit in found.page.hits { try body(try stored { try lines.line(hit) }.object) }
-        return found.isWhole
+        return SearchEnd(isWhole: found.isWhole, unindexed: found.page.unindexed)
     }
 
     /// How many texts the index has with the words.
-    func searchCount(_ query: SearchQuery, _ words: String) throws(CommandFailure) -> UInt64 {
-        var count: UInt64?
+    func searchCount(
+        _ query: SearchQuery, _ words: String
+    ) throws(CommandFailure) -> (texts: UInt64, end: SearchEnd) {
+        var (count, end) = (UInt64?.none, SearchEnd())
         let parameters = query.parameters(words) + [("count", "1")]
         if let pages,
             try pages.lines(
-                .search, parameters, limit: 1,
+                .search, parameters, limit: 1, ended: { end.take($0) },
                 { line throws(CommandFailure) in count = line.integer("texts").map { UInt64(clamping: $0) } })
         {
             guard let count else { throw DaemonClient.misunderstood("no count") }
-            return count
+            return (count, end)
         }
-        let views = try views()
-        return try stored { try views.searchCount(query) }
+        let views = try indexedViews()
+        return try stored {
+            end.unindexed = try views.unindexed()
+            return (try views.searchCount(query), end)
+        }
     }
 }
 

@@ -50,6 +50,13 @@ final class Reads {
         return views
     }
 
+    /// Views that searches find all in.
+    func indexedViews() throws(CommandFailure) -> ViewReader {
+        let views = try FreshViews.open(session, files(), isIndexed: true)
+        opened = views
+        return views
+    }
+
     /// Calls `body` with what `query` finds of an owner's events, in display order.
     func timeline(
         _ owner: TimelineOwner, _ query: TimelineQuery, _ body: (TimelineRow) throws(CommandFailure) -> Void

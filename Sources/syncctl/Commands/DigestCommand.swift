@@ -19,9 +19,9 @@ enum DigestCommand {
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
-        let views = try FreshViews.open(session, files)
+        let views = try FreshViews.open(session, files, isIndexed: true)
         let top = try stored { try views.log.top() }
-        let behind = top - min(top, try stored { try views.progress() })
+        let behind = top - min(top, try stored { try views.indexed() })
         let origins = try stored { try views.log.origins() }.filter { $0.size > 0 }
         let digests = try stored { try views.digests() }
         for origin in origins {

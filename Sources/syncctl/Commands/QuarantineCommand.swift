@@ -111,7 +111,7 @@ enum QuarantineCommand {
         try stored {
             let lock = try StoreLock(files, owner: "syncctl quarantine")
             defer { withExtendedLifetime(lock) {} }
-            try Projector.catchUp(files, anew: true) { done, total in
+            try Projector.catchUp(files, isIndexed: true, anew: true) { done, total in
                 last = done
                 progress.update(done: done, total: total)
             }

@@ -29,7 +29,7 @@ enum Wording: String, CaseIterable, Sendable {
     // Nothing found
     case noSuchType, didYouMean, noEventOf, noUser, noConversation, noConversations, noProfile, noSurveys, noAnswers,
         noEvent
-    case nothingFound, moreFound, moreRanked
+    case nothingFound, moreFound, moreRanked, unindexed
     case noEventsMatched, nothingParked, noSubscriptions, noPeers, nothingQuarantined, nothingMoreQuarantined
     case moreQuarantined
     // Remarks
@@ -187,6 +187,10 @@ enum Wording: String, CaseIterable, Sendable {
             Phrase("the newest {0}; there are more: --last N or --all", "최근 {0}건입니다. 더 있습니다: --last N 또는 --all")
         case .moreRanked:
             Phrase("the best {0}; there are more: --last N", "가장 잘 맞는 {0}건입니다. 더 있습니다: --last N")
+        case .unindexed:
+            Phrase(
+                "{0} events are not indexed yet: ask again to find what is in them",
+                "이벤트 {0}건은 아직 색인되지 않았습니다. 잠시 뒤 다시 검색하면 그 안의 말도 찾을 수 있습니다")
         case .noConversations: Phrase("no conversations", "대화가 없습니다")
         case .noProfile: Phrase("no profile of {0}", "프로필이 없습니다: {0}")
         case .noSurveys: Phrase("no surveys", "설문이 없습니다")

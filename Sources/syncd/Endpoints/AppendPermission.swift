@@ -4,26 +4,41 @@ internal import SyncEngine
 
 /// What a caller may append: decided from the roles, and from who takes part in which conversation.
 extension Service {
-    /// Takes away what the caller may not append, and edits of what others have written. Waits for the views where it has to know.
+    /// Takes away what the caller may not append, and edits of what others have written. Waits for the views where they alone know.
     ///
     /// An import says what was done elsewhere, where other rules held: what its edits change is decided when they are read.
     func permit(_ batch: inout AppendBatch, _ caller: Caller, isImport: Bool) throws(StoreError) {
-        let isApp = caller.roles.contains(.app)
-        guard !isApp || batch.hasAmendments && !isImport else { return }
+        if caller.roles.contains(.app) {
+            if !isImport, batch.hasAmendments { try permitAmendments(&batch) }
+            return
+        }
         batch = try reader.fresh { [batch] views throws(StoreError) in
             var batch = batch
             var memberships: [String: Bool] = [:]
             try batch.refuse { [whole = batch] draft throws(StoreError) in
-                if !isApp, let problem = try Self.problem(draft, caller, views, &memberships) { return problem }
+                if let problem = try Self.problem(draft, caller, views, &memberships) { return problem }
                 if let message = whole.message(amendedBy: draft) { return Self.amendment(draft, of: message) }
-                guard isApp || ViewReader.isAmendment(draft.type) == false else {
-                    return try Self.ownAmendment(draft, caller, views)
-                }
-                guard case .foreign(let author) = try views.verdict(on: draft) else { return nil }
-                return .init(code: "E_NOT_AUTHOR", message: "the message is by \(author), who alone can change it")
+                return ViewReader.isAmendment(draft.type) ? try Self.ownAmendment(draft, caller, views) : nil
             }
             return batch
         }
+    }
+
+    /// Takes away edits and retractions by others than the authors, of one who may write for all.
+    private func permitAmendments(_ batch: inout AppendBatch) throws(StoreError) {
+        try batch.refuse { [whole = batch] draft throws(StoreError) in
+            guard ViewReader.isAmendment(draft.type) else { return nil }
+            if let message = whole.message(amendedBy: draft) { return Self.amendment(draft, of: message) }
+            guard case .foreign(let author) = try verdict(on: draft) else { return nil }
+            return .init(code: "E_NOT_AUTHOR", message: "the message is by \(author), who alone can change it")
+        }
+    }
+
+    /// The log tells, but for moderators: an edit is answered in the time of an append.
+    private func verdict(on draft: EventDraft) throws(StoreError) -> AmendmentVerdict {
+        let found = try reader.log { log throws(StoreError) in try log.verdict(on: draft) }
+        if case .settled(let verdict) = found { return verdict }
+        return try reader.fresh { views throws(StoreError) in try views.verdict(on: draft) }
     }
 
     private static func problem(

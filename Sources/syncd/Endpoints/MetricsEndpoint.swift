@@ -65,6 +65,9 @@ extension Service {
         text.gauge(
             "syncd_views_behind_events", "Events the views have not applied yet.",
             top > views.applied ? top - views.applied : 0)
+        text.gauge(
+            "syncd_search_behind_events", "Events the search does not find yet.",
+            top > views.indexed ? top - views.indexed : 0)
         if let proven = audit.outcome {
             text.gauge(
                 "syncd_views_proven_timestamp_seconds", "When the views were last compared with the log, Unix time.",

@@ -27,6 +27,8 @@ struct ReadEndpoint {
         var end: LogPlace?
         /// Why it has fewer lines than were asked for, where there may be more.
         var cut: PageCut?
+        /// Events that a search did not look at, for they are not indexed yet.
+        var unindexed: UInt64 = 0
 
         /// Bytes after which a page ends that has a line (INV-9).
         private static let most = 1 << 20
@@ -73,7 +75,8 @@ struct ReadEndpoint {
             if mayWait, wait(admitted, request, pool, reader.term) { return }
             let durable = pool.feed.durable
             var cut: PageCut?
-            let answer: Answer = try reader.fresh { views, lines throws(StoreError) in
+            let isSearch = request.words != nil
+            let answer: Answer = try reader.fresh(isIndexed: isSearch) { views, lines throws(StoreError) in
                 guard try request.goesOn(in: views.log) else { return .lost }
                 if request.route.isProof {
                     let proof = ProofEndpoint(store: pool.store, request: request, views: views)
@@ -180,6 +183,7 @@ struct ReadEndpoint {
         }
         if let next = page.next { end.add("next", request.next(next, page.end ?? self.end)) }
         if let cut = page.cut { end.add("cut", cut.rawValue) }
+        if page.unindexed > 0 { end.add("unindexed", page.unindexed) }
         var body = page.body
         end.write(to: &body)
         return body
@@ -345,6 +349,7 @@ struct ReadEndpoint {
         var page = Page()
         if request.isCount {
             page.add(JSONLine(texts: try views.searchCount(words)))
+            page.unindexed = try views.unindexed()
             return page
         }
         var bound: DisplayKey?
@@ -363,6 +368,7 @@ struct ReadEndpoint {
             page.hasMore = found.next != nil
         }
         for hit in found.hits { page.add(try lines.line(hit)) }
+        page.unindexed = found.unindexed
         page.next = found.next.map(PagePlace.entry)
         if found.position != end.position { end = try views.log.place(at: found.position) }
         return page

@@ -23,11 +23,15 @@ final class ReadPool: Sendable {
         init(_ reader: EventReader) { self.reader = reader }
 
         /// Runs `body` on views that show all that is in the log now, with what writes their events.
+        ///
+        /// - Parameter isIndexed: As of ``EventReader/fresh(_:isIndexed:_:)``.
         func fresh<Value>(
-            _ body: (ViewReader, EventLines) throws(StoreError) -> Value
+            isIndexed: Bool = false, _ body: (ViewReader, EventLines) throws(StoreError) -> Value
         ) throws(StoreError) -> Value {
             if isLate { throw .busy("too many queries are waiting") }
-            return try reader.fresh(term) { views throws(StoreError) in try body(views, try lines(of: views.log)) }
+            return try reader.fresh(term, isIndexed: isIndexed) { views throws(StoreError) in
+                try body(views, try lines(of: views.log))
+            }
         }
 
         /// The origins of a log and their nodes are read once, and again when another one comes.

@@ -25,6 +25,7 @@ extension Service {
         line.add("software", Software.name)
         line.add("position", views.top)
         line.add("views", views.applied)
+        line.add("indexed", views.indexed)
         line.add("rebuilding", views.isRebuilding)
         if let distrust = views.distrust { line.add("views_distrusted", distrust) }
         if let outcome = audit.outcome {

@@ -44,9 +44,10 @@ private func searchDigest(_ connection: Connection, _ names: ViewNames) throws -
 
 extension Projector {
     /// What the views say that they have taken in, and what their rows come to: a row that is lost or wrong is noticed also where the
-    /// first is right.
+    /// first is right. Deferred views are brought to where the others stand.
     func allDigests() throws -> [ViewDigest] {
-        try digests() + rowDigests(target.store.connection, ViewNames(target.store.source.log))
+        while !isRebuilding, indexed < position { try stepDeferred() }
+        return try digests() + rowDigests(target.store.connection, ViewNames(target.store.source.log))
     }
 }
 

@@ -164,8 +164,9 @@ struct ViewsReviewTests {
             _ = try copy.digests()
             try copy.deliver(Array(events.dropFirst()))
             for _ in 0..<(60 / batch + 1) { try Projector(copy.files).step(limit: batch) }
+            for _ in 0..<(60 / batch + 1) { try Projector(copy.files).stepDeferred(limit: batch) }
             let projector = try Projector(copy.files)
-            #expect(projector.position == 60)
+            #expect(projector.position == 60 && projector.indexed == 60)
             #expect(try projector.allDigests() == expected)
         }
     }

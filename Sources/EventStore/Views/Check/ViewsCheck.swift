@@ -49,6 +49,13 @@ package struct ViewsCheck: Sendable {
                 try projector.copyBack()
                 progress(projector.position, report.position)
             }
+            // Those that follow the others are compared where they are.
+            let indexed = try mapped { () throws(DatabaseError) in try ViewDatabase.deferred(found) }
+            while projector.indexed < indexed {
+                if isCancelled() { throw .closed }
+                try projector.stepDeferred(through: indexed, limit: 16_384)
+                try projector.copyBack()
+            }
             return true
         }
         // Most of the work before the transaction: as long as that lasts, the WAL of the views cannot begin anew.

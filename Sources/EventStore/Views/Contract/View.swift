@@ -26,6 +26,10 @@ protocol View: AnyObject {
     /// Whether ``watch(_:_:)`` wants to see events.
     static var isWatching: Bool { get }
 
+    /// Whether it follows the others in time that those do not need, at a position of its own (0092): nothing that other views answer waits
+    /// for it.
+    static var isDeferred: Bool { get }
+
     /// Its rows that are written behind, if it has such.
     var tree: LSMTree? { get }
 
@@ -52,6 +56,7 @@ extension View {
     static var takesAll: Bool { false }
     static var readsMessages: Bool { false }
     static var isWatching: Bool { false }
+    static var isDeferred: Bool { false }
     static var foundation: (any View.Type)? { nil }
     var tree: LSMTree? { nil }
 

@@ -10,6 +10,7 @@ final class SearchView: View {
     static let tables =
         [index, SearchZones.table] + ["data", "idx", "config", "docsize"].map { "\(index)_\($0)" }
     static let readsMessages = true
+    static let isDeferred = true
     static let schema = """
         CREATE VIRTUAL TABLE \(index) USING fts5(
           text, content='', detail=full, tokenize='\(SearchTokenizer.name)'

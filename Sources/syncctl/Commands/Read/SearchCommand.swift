@@ -53,17 +53,19 @@ enum SearchCommand {
         let reads = try Reads(session)
         var printer = SearchPrinter(session, reads, context: context)
         func take(_ line: JSONObject) throws(CommandFailure) { try printer.add(line) }
-        let isComplete =
+        let end =
             arguments.flag("rank")
             ? try reads.ranked(query, text, limit: limit, take) : try reads.search(query, text, limit: limit, take)
         try printer.finish()
         try session.end(count: printer.lines, selection.range) { line in
             line.add("hits", printer.count)
-            line.add("complete", isComplete)
+            line.add("complete", end.isWhole && end.unindexed == 0)
+            if end.unindexed > 0 { line.add("unindexed", end.unindexed) }
         }
+        tell(end, session)
         if printer.count == 0 {
             session.say(.nothingFound, text)
-        } else if !session.isJSON, !isComplete {
+        } else if !session.isJSON, !end.isWhole {
             session.say(arguments.flag("rank") ? .moreRanked : .moreFound, String(printer.count))
         }
         return printer.count == 0 ? .nothingFound : .success
@@ -100,14 +102,22 @@ enum SearchCommand {
                 "--total goes by what the index has: beside words only --user and --conversation",
                 hint: "--all --json, whose last line counts")
         }
-        let count = try Reads(session).searchCount(query, text)
+        let (count, end) = try Reads(session).searchCount(query, text)
         if session.isJSON {
             try session.output.line(JSONLine(texts: count))
         } else {
             try session.output.write(Array("\(count)\n".utf8))
         }
-        try session.end(count: 1)
+        try session.end(count: 1) { line in
+            if end.unindexed > 0 { line.add("unindexed", end.unindexed) }
+        }
+        tell(end, session)
         return count == 0 ? .nothingFound : .success
+    }
+
+    private static func tell(_ end: SearchEnd, _ session: Session) {
+        guard end.unindexed > 0, !session.isJSON else { return }
+        session.say(.unindexed, String(end.unindexed))
     }
 
     private static func words(_ text: String) throws(CommandFailure) -> SearchWords {

@@ -64,11 +64,11 @@ enum StoreMaking {
         _ report: StoreReplay.Report, _ folder: String, _ files: StoreFiles, _ session: Session
     ) throws(CommandFailure) -> ExitCode {
         let roots: Comparison = report.differing.isEmpty ? .equal : .differ
-        let old = try FreshViews.open(session, files)
-        let new = try FreshViews.open(session, StoreFiles(folder))
+        let old = try FreshViews.open(session, files, isIndexed: true)
+        let new = try FreshViews.open(session, StoreFiles(folder), isIndexed: true)
         let digests = (try stored { try old.digests() }, try stored { try new.digests() })
         // Asked for last: what came meanwhile is in the views.
-        let isWhole = try stored { try old.progress() } == report.position
+        let isWhole = try stored { try old.indexed() } == report.position
         let views: Comparison = isWhole ? digests.0 == digests.1 ? .equal : .differ : .notCompared
         for origin in report.differing where !session.isJSON {
             session.say("origin \(origin): the root is not that of the events")

@@ -46,7 +46,7 @@ enum EvidenceTransfer {
         }
         defer {
             // Views that cannot be written now are caught up by the next reader.
-            try? Projector(store.files).catchUp()
+            try? Projector(store.files).catchUp(isIndexed: false)
             store.close()
         }
         let intake = try stored { try EvidenceImport(store) }
