@@ -75,8 +75,9 @@ package final class ProjectorThread: Sendable {
 
         /// Whether a step of the deferred views may go on: not while the others are waited for, nor beside them for longer than their share.
         func mayDefer(since start: UInt64, _ now: UInt64) -> Bool {
-            if isStopping || mustRebuild { return false }
-            return pending == 0 || readers == 0 && (now < due || now - start < DeferredPace.share)
+            if isStopping || mustRebuild || pending > 0 && readers > 0 { return false }
+            if pending == 0, searchers > 0 || deferral.isQuiet(now) { return true }
+            return now - start < DeferredPace.share
         }
 
         /// A step has been made.
