@@ -131,7 +131,9 @@ private struct TransitReader {
     }
 
     private func isName(_ text: String) -> Bool {
-        let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7f && $0 != "@" && $0 != ";" }
+        let isPlain = text.unicodeScalars.allSatisfy {
+            $0.value >= 0x20 && $0.value != 0x7f && $0 != "@" && $0 != ";"
+        }
         return isPlain && (1...TransitFile.longestName).contains(text.utf8.count) && text.first != " "
             && text.last != " "
     }
@@ -184,7 +186,8 @@ private struct TransitReader {
                 note("station: '\(name)' has the sid \(sid), and \(before.count) comes next", row.position)
             }
             if let last = before.last, time < last.minutes {
-                note("station: '\(name)' has the time \(time), before \(last.minutes) of '\(last.name)'", row.position)
+                note(
+                    "station: '\(name)' has the time \(time), before \(last.minutes) of '\(last.name)'", row.position)
             }
             if !names[key, default: []].insert(name).inserted {
                 note("station: '\(name)' is there already in this line", row.position)
@@ -193,7 +196,9 @@ private struct TransitReader {
         }
         for key in lines.order {
             let count = found[key]?.count ?? 0
-            guard !(2...TransitFile.mostStations).contains(count), let position = lines.positions[key] else { continue }
+            guard !(2...TransitFile.mostStations).contains(count), let position = lines.positions[key] else {
+                continue
+            }
             note(
                 "line: '\(lines.names[key] ?? "")' has \(count) stations; 2 to \(TransitFile.mostStations) are right",
                 position)

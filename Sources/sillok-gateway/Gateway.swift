@@ -36,7 +36,7 @@ struct Gateway {
         do throws(TransportError) { try serve(until: ending) } catch {
             throw CommandFailure(
                 code: "E_LISTEN", "cannot listen: \(error)", hint: "listen and web of the configuration",
-                exitCode: .cannotCreate)
+                exitCode: .unreachable)
         }
         log.info("ended", "ended")
         return .success

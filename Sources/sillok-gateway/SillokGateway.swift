@@ -26,7 +26,9 @@ enum SillokGateway {
                     options: common + [
                         .value("listen", "HOST:PORT", "Where riders' programs connect; port 0 takes any."),
                         .value("web", "HOST:PORT", "Where the page /arrive/ is; without it there is none."),
-                        .value("reply-end", "TEXT", "What follows an answer: nothing, as clients of old expect, ';' or '\\n'."),
+                        .value(
+                            "reply-end", "TEXT",
+                            "What follows an answer: nothing, as clients of old expect, ';' or '\\n'."),
                     ],
                     examples: [
                         .init(

@@ -21,7 +21,9 @@ struct RequestReaderTests {
         let whole = requests("1@대구", "3@대구@1호선@설화명곡@안심")
         #expect(pieces([bytes]) == whole)
         #expect(pieces(bytes.map { [$0] }) == whole)
-        for cut in 0...bytes.count { #expect(pieces([Array(bytes[..<cut]), Array(bytes[cut...])]) == whole, "\(cut)") }
+        for cut in 0...bytes.count {
+            #expect(pieces([Array(bytes[..<cut]), Array(bytes[cut...])]) == whole, "\(cut)")
+        }
     }
 
     @Test("S3-6: blanks and line ends after ';' begin no request")
@@ -34,7 +36,10 @@ struct RequestReaderTests {
     func tooLong() {
         let longest = [UInt8](repeating: UInt8(ascii: "a"), count: RequestReader.longest)
         #expect(pieces([longest + Array(";1@b;".utf8)]) == [.request(longest)] + requests("1@b"))
-        #expect(pieces([Array("1@b;".utf8), longest + Array("a;1@b;".utf8), Array("1@c;".utf8)]) == requests("1@b") + [.tooLong])
+        #expect(
+            pieces([Array("1@b;".utf8), longest + Array("a;1@b;".utf8), Array("1@c;".utf8)]) == requests("1@b") + [
+                .tooLong
+            ])
         var reader = RequestReader()
         reader.append(longest + [0x61])
         #expect(!reader.wantsMore)

@@ -35,18 +35,30 @@ struct TransitFileTests {
             (#"[0, 1, 1, "b", 0]"#, #"[0, 1, 1, "a", 0]"#, "4: station: 'a' is there already in this line"),
             (#"[0, 1, 1, "b", 0]"#, #"[0, 2, 1, "b", 0]"#, "4: station: there is no line 2 in the city 0"),
             (#"[0, 1, 1, "b", 0]"#, #"[0, 1, 1, "b"]"#, "4: station: a row is [cid, lid, sid, sname, time]"),
-            (#"[0, 1, 1, "b", 0]"#, #"[0, 1, 1, "b", 0.5]"#, "4: station: time is a whole number from -100000 to 100000"),
-            (#"[0, 1, 1, "b", 0]"#, #"[0, 1, 1, "b", 1e300]"#, "4: station: time is a whole number from -100000 to 100000"),
+            (
+                #"[0, 1, 1, "b", 0]"#, #"[0, 1, 1, "b", 0.5]"#,
+                "4: station: time is a whole number from -100000 to 100000"
+            ),
+            (
+                #"[0, 1, 1, "b", 0]"#, #"[0, 1, 1, "b", 1e300]"#,
+                "4: station: time is a whole number from -100000 to 100000"
+            ),
             (#"[0, 1, 1, "b", 0]"#, #"[0, 1, 1, 7, 0]"#, "4: station: sname is a name"),
             (#"[0, 1, 1, "b", 0]"#, #"[0, 1, "1", "b", 0]"#, "4: station: sid is a number"),
             (#"[[0, 1, "1호선"]]"#, #"[[0, 1, "1호선"], [0, 1, "2호선"]]"#, "2: line: the lid 1 is there already"),
             (#"[[0, 1, "1호선"]]"#, #"[[0, 1, "1호선"], [3, 1, "2호선"]]"#, "2: line: there is no city with the cid 3"),
-            (#"[[0, 1, "1호선"]]"#, #"[[0, 1, "1호선"], [0, 2, "2호선"]]"#, "2: line: '2호선' has 0 stations; 2 to 400 are right"),
+            (
+                #"[[0, 1, "1호선"]]"#, #"[[0, 1, "1호선"], [0, 2, "2호선"]]"#,
+                "2: line: '2호선' has 0 stations; 2 to 400 are right"
+            ),
             (#"[[0, "가"]]"#, #"[[0, "가"], [0, "나"]]"#, "1: city: the cid 0 is there already"),
             (#"[[0, "가"]]"#, #"[[0, "가"], [1, "가"]]"#, "1: city: '가' is there already"),
             (#"city: [[0, "가"]],"#, "", "1: the table 'city' is missing"),
             (#"city: [[0, "가"]],"#, "city: 7,", "1: city: a list of rows, not a number"),
-            (#"city: [[0, "가"]],"#, #"city: [[0, "가"]], stop: [],"#, "1: there is no table 'stop'; there are city, line and station"),
+            (
+                #"city: [[0, "가"]],"#, #"city: [[0, "가"]], stop: [],"#,
+                "1: there is no table 'stop'; there are city, line and station"
+            ),
             (#"city: [[0, "가"]],"#, #"version: 2, city: [[0, "가"]],"#, "1: version: this program reads version 1"),
             (Self.right, "[]", "1: the file is an object with the tables city, line and station, not an array"),
         ])
@@ -63,7 +75,9 @@ struct TransitFileTests {
             line.add("x", name)
             let quoted = String(line.text.dropFirst(5).dropLast())
             let found = mistakes(Self.right.replacing(#""b""#, with: quoted))
-            #expect(found.contains { $0.hasPrefix("4: station: sname ") && $0.contains("is no name") }, "\(name): \(found)")
+            #expect(
+                found.contains { $0.hasPrefix("4: station: sname ") && $0.contains("is no name") },
+                "\(name): \(found)")
         }
     }
 

@@ -36,7 +36,8 @@ struct TransitTests {
             ("1@평양", "9@unknown_city"), ("2@대구@9호선", "9@unknown_line"), ("3@대구@1호선@설화명곡@서울역", "9@unknown_station"),
             ("3@대구@1호선@서울역@안심", "9@unknown_station"), ("3@평양@1호선@설화명곡@안심", "9@unknown_city"),
             ("7@x", "9@unknown_code"), ("", "9@unknown_code"), ("대구", "9@unknown_code"), ("11@대구", "9@unknown_code"),
-            ("1", "9@fields"), ("1@", "9@fields"), ("1@대구@", "9@fields"), ("2@대구", "9@fields"), ("2@대구@1호선@안심", "9@fields"),
+            ("1", "9@fields"), ("1@", "9@fields"), ("1@대구@", "9@fields"), ("2@대구", "9@fields"),
+            ("2@대구@1호선@안심", "9@fields"),
             ("3@대구@1호선@설화명곡", "9@fields"), ("3@대구@@설화명곡@안심", "9@fields"),
         ])
     func vectors(_ request: String, _ expected: String) throws {
@@ -67,7 +68,8 @@ struct TransitTests {
     @Test("S3-21: what is not UTF-8, or has control characters, is refused")
     func encoding() throws {
         for bytes: [UInt8] in [
-            [0x31, 0x40, 0xff], Array("1@대".utf8.dropLast()), [0x31, 0x40, 0xc0, 0xaf], [0x31, 0x40, 0xed, 0xa0, 0x80], Array("1@대\u{0}구".utf8),
+            [0x31, 0x40, 0xff], Array("1@대".utf8.dropLast()), [0x31, 0x40, 0xc0, 0xaf],
+            [0x31, 0x40, 0xed, 0xa0, 0x80], Array("1@대\u{0}구".utf8),
             Array("1@대\u{1b}[2J".utf8), Array("1@대\u{7f}".utf8), Array("1@대\n구".utf8),
         ] {
             #expect(throws: TripFault.encoding) { try TripRequest(bytes) }

@@ -89,9 +89,11 @@ struct TripRecordTests {
     func states() throws {
         let alarm = try #require(try record("3@a@b@c@d", .alarm(station: "e", minutes: 1)).record.alarm)
         let rang = try JSONObject(validating: Array(TripRecord.line(.rang, of: alarm, in: Self.trip).dropLast()))
-        let stopped = try JSONObject(validating: Array(TripRecord.line(.stopped, of: alarm, in: Self.trip).dropLast()))
+        let stopped = try JSONObject(
+            validating: Array(TripRecord.line(.stopped, of: alarm, in: Self.trip).dropLast()))
         #expect(rang.string("type") == "alarm.rang" && stopped.string("type") == "alarm.stopped")
-        #expect(rang.string("cause") == alarm.description && rang.object("data")?.string("alarm") == alarm.description)
+        #expect(
+            rang.string("cause") == alarm.description && rang.object("data")?.string("alarm") == alarm.description)
         #expect(rang.string("author") == Self.trip.user)
         #expect(rang.string("id") != stopped.string("id"))
         #expect(TripRecord.line(.rang, of: alarm, in: Self.trip) == TripRecord.line(.rang, of: alarm, in: Self.trip))

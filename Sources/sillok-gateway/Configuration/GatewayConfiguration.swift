@@ -47,7 +47,7 @@ struct GatewayConfiguration: Sendable {
     /// Milliseconds without a request after which a client is closed.
     var idle: UInt64 = 600_000
     /// Milliseconds for which a node that does not answer is asked again, before the client is told so.
-    var patience: UInt64 = 2_000
+    var patience: UInt64 = 5_000
     /// Where figures are written for Prometheus.
     var metrics: String?
     var logsJSON = false

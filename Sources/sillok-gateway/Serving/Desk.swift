@@ -42,9 +42,9 @@ final class Desk {
     ///
     /// - Parameters:
     ///   - number: Of the question in its trip.
-    ///   - place: Where it came from, for the log.
+    ///   - place: Where it came from, for the log; `nil`: it is not told there.
     func ask(
-        _ piece: RequestReader.Piece, of trip: Trip, number: UInt64, at place: String,
+        _ piece: RequestReader.Piece, of trip: Trip, number: UInt64, at place: String?,
         _ answered: @escaping (Answered) -> Void
     ) {
         let began = MonotonicClock.now
@@ -83,10 +83,11 @@ final class Desk {
         for outcome in outcomes { pending.removeValue(forKey: outcome.number)?.done(outcome.failure) }
     }
 
-    private func note(_ code: Int?, _ answer: TripAnswer, at place: String, since began: UInt64) {
+    private func note(_ code: Int?, _ answer: TripAnswer, at place: String?, since began: UInt64) {
         let nanoseconds = MonotonicClock.now - began
         let kind = if case .refused(let fault) = answer { fault.rawValue } else { "\(answer.code)" }
         figures.answered(kind, nanoseconds: nanoseconds)
+        guard let place else { return }
         log.answered(place, asked: code, answer: kind, milliseconds: nanoseconds / 1_000_000)
     }
 }

@@ -37,7 +37,8 @@ final class Serving {
         }
         lines = server
         guard let address = configuration.web else { return (server.boundPort, nil) }
-        let http = HTTPServer(loop: loop, limits: WebDesk.limits, refusal: WebDesk.refusal) { [web] in web.answer($0) }
+        let http = HTTPServer(loop: loop, limits: WebDesk.limits, refusal: WebDesk.refusal) { [web] in web.answer($0)
+        }
         self.http = http
         return (server.boundPort, try http.listen(host: address.host, port: address.port))
     }

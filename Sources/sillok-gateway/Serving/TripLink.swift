@@ -12,6 +12,8 @@ final class TripLink {
     private var reader = RequestReader()
     private var asked: UInt64 = 0
     private var isAsking = false
+    /// It has sent what is no text. The log is told once: it must not grow by what costs a stranger nothing.
+    private var hasFaulted = false
     private var isServing = false
     private var isOver = false
 
@@ -55,8 +57,10 @@ final class TripLink {
     private func ask(_ piece: RequestReader.Piece) {
         isAsking = true
         asked += 1
-        desk.ask(piece, of: trip, number: asked, at: "connection \(link.number)") { [self] answered in
+        let place = hasFaulted ? nil : "connection \(link.number)"
+        desk.ask(piece, of: trip, number: asked, at: place) { [self] answered in
             isAsking = false
+            hasFaulted = answered.answer == .refused(.encoding)
             link.touch()
             link.send(Array(answered.answer.text.utf8) + replyEnd)
             if isOver || piece == .tooLong { end() }

@@ -142,7 +142,8 @@ final class WebDesk {
         var body: [UInt8] = []
         line.write(to: &body)
         exchange.reply(
-            status: 200, contentType: "application/json", headers: [HTTPField("Cache-Control", "no-store")], body: body)
+            status: 200, contentType: "application/json", headers: [HTTPField("Cache-Control", "no-store")],
+            body: body)
     }
 
     private func refuse(_ exchange: HTTPExchange, _ status: Int, _ code: ErrorCode, _ message: String) {
