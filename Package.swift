@@ -117,7 +117,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "EventStore", "SyncEngine", "CommandLineKit", "WireKit", "Access", "SillokAPI", "Subscriptions",
-                "BotKit", "Backups",
+                "BotKit", "Backups", "GatewayKit",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .testTarget(

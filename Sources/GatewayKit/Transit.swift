@@ -21,8 +21,8 @@ package struct Transit: Equatable, Sendable {
 
     package init(cities: [City]) { self.cities = cities }
 
-    package var stationCount: Int { cities.reduce(0) { $0 + $1.lines.reduce(0) { $0 + $1.stations.count } } }
-    package var lineCount: Int { cities.reduce(0) { $0 + $1.lines.count } }
+    package var stationCount: Int { cities.flatMap(\.lines).flatMap(\.stations).count }
+    package var lineCount: Int { cities.flatMap(\.lines).count }
 
     /// So many stations before the goal it rings.
     private static let stops = 2
@@ -40,9 +40,9 @@ package struct Transit: Equatable, Sendable {
             guard let start = stations.firstIndex(where: { $0.name == from }),
                 let end = stations.firstIndex(where: { $0.name == to })
             else { throw .unknownStation }
-            guard abs(end - start) > Self.stops else { return .near }
+            guard (end - start).magnitude > Self.stops else { return .near }
             let alarm = stations[end > start ? end - Self.stops : end + Self.stops]
-            return .alarm(station: alarm.name, minutes: abs(alarm.minutes - stations[start].minutes))
+            return .alarm(station: alarm.name, minutes: Int((alarm.minutes - stations[start].minutes).magnitude))
         }
     }
 

@@ -109,7 +109,7 @@ private struct TransitReader {
         for (value, kind) in zip(values, kinds) {
             switch value.content {
             case .number(let number) where !kind.isText:
-                guard let whole = Int(exactly: number), abs(whole) <= 100_000 else {
+                guard let whole = Int(exactly: number), (-100_000...100_000).contains(whole) else {
                     note("\(table): \(kind.name) is a whole number from -100000 to 100000", value.position)
                     return nil
                 }

@@ -57,7 +57,8 @@ struct TripRecordTests {
         #expect(data.integer("minutes") == 47)
         #expect(data.string("at") == "2026-08-01T02:02:15.120Z")
         #expect(data.string("rings") == "2026-08-01T02:49:15.120Z")
-        #expect(record.rings == 1_785_549_735_120 + 47 * 60_000)
+        let rings: Int64 = 1_785_549_735_120 + 47 * 60_000
+        #expect(record.rings == rings)
         #expect(events[1].object("data")?.object("fields")?.string("alarmStation") == "반야월")
     }
 

@@ -3,7 +3,7 @@ internal import EventStore
 internal import GatewayKit
 internal import SyncEngine
 
-/// Answers questions, whoever brings them: over TCP or from the page. An answer is handed out when it is durable together with its
+/// Answers questions, those that come over TCP and those of the page. An answer is handed out when it is durable together with its
 /// question.
 ///
 /// ## Concurrency model

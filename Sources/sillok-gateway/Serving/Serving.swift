@@ -29,16 +29,17 @@ final class Serving {
         let address = configuration.listen
         let server = try LineServer(
             loop: loop, host: address?.host ?? "localhost", port: address?.port ?? 0, limits: limits
-        ) { [unowned self] link in
+        ) { [weak self] link in
+            guard let self else { return link.close() }
             let number = link.number
-            links[number] = TripLink(link, desk, replyEnd: configuration.replyEnd) { [unowned self] in
-                links[number] = nil
+            links[number] = TripLink(link, desk, replyEnd: configuration.replyEnd) { [weak self] in
+                self?.links[number] = nil
             }
         }
         lines = server
         guard let address = configuration.web else { return (server.boundPort, nil) }
-        let http = HTTPServer(loop: loop, limits: WebDesk.limits, refusal: WebDesk.refusal) { [web] in web.answer($0)
-        }
+        let http = HTTPServer(
+            loop: loop, limits: WebDesk.limits, refusal: WebDesk.refusal, handler: { [web] in web.answer($0) })
         self.http = http
         return (server.boundPort, try http.listen(host: address.host, port: address.port))
     }

@@ -186,7 +186,7 @@ struct LineServerTests {
         #expect(echo.server.sync { $0.boundPort } == 0)
         client.send("b;")
         #expect(client.read(until: ";") == "B;")
-        #expect(throws: (any Error).self) { try echo.client() }
+        #expect(throws: HostileClient.Gone.self) { try HostileClient.connect(port: echo.port) }
         echo.loop.loop.stop()
         #expect(client.read() == "")
         #expect(echo.closed.withLock { $0 } == 1)

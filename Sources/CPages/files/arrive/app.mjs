@@ -132,8 +132,8 @@ function top() {
 
 function path() {
   const at = steps.order.indexOf(page.trip.step);
-  return h('ol', { class: 'steps', 'aria-label': say('steps') }, steps.order.map((step, index) =>
-    h('li', { class: index < at && 'done', 'aria-current': index === at && 'step' }, say(`step.${step}`))));
+  return h('nav', { 'aria-label': say('steps') }, h('ol', { class: 'steps' }, steps.order.map((step, index) =>
+    h('li', { class: index < at && 'done', 'aria-current': index === at && 'step' }, say(`step.${step}`)))));
 }
 
 function fault() {
@@ -188,7 +188,7 @@ function draw() {
   const body = page.trip.cities.length === 0
     ? page.fault && h('div', { class: 'go' }, button(say('retry'), begin, { class: 'main', id: 'retry' }))
     : page.trip.step === 'timer' ? countdown() : question();
-  fill(document.getElementById('app'), top(), path(), fault(), h('main', {}, body));
+  fill(document.getElementById('app'), top(), path(), h('main', {}, fault(), body));
   show();
   const chosen = document.querySelector('input:checked');
   chosen?.scrollIntoView({ block: 'nearest' });

@@ -28,7 +28,7 @@ package final class LineLink {
     package var onEnd: (() -> Void)?
     /// The kernel has taken everything that was sent.
     package var onDrained: (() -> Void)?
-    /// It is closed, whoever did it.
+    /// It is closed, by either side.
     package var onClosed: (() -> Void)?
 
     init(server: LineServer, number: UInt64, descriptor: Int32) {
