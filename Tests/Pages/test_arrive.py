@@ -22,7 +22,6 @@ sys.path.insert(0, str(ROOT / "Tests" / "Clients"))
 
 from daemon import Daemon, until  # noqa: E402
 
-PICTURES = ROOT / "docs" / "pictures"
 # One minute from a to d: the bell rings at b. Three stops, the shortest trip that has an alarm.
 STATIONS = """{ city: [[0, "대구"], [1, "부산"]], line: [[0, 1, "1호선"], [0, 2, "2호선"], [1, 1, "1호선"]],
   station: [[0, 1, 0, "설화명곡", 0], [0, 1, 1, "화원", %s], [0, 1, 2, "대곡", 10], [0, 1, 3, "진천", 12], [0, 1, 4, "월배", 14],
@@ -215,8 +214,6 @@ class ArriveTests(unittest.TestCase):
                     self.assertGreater(found["contrast"], 3)
                     wide = self.browser.run("return document.documentElement.scrollWidth - innerWidth")
                     self.assertLessEqual(wide, 0, (width, step))
-                if os.environ.get("PAGES_PICTURES") and language == "ko" and width == 390:
-                    self.browser.picture(PICTURES / "arrive-timer.png")
 
     def test_in_english(self) -> None:
         self.start(language="en")

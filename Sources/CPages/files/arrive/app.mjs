@@ -167,7 +167,7 @@ function question() {
 function countdown() {
   const { trip, state } = page;
   const rows = [['step.line', `${trip.city} ${trip.line}`], ['step.from', trip.from], ['step.to', trip.to], ['rings', trip.alarm.station], ['duration', say('minutes', trip.alarm.minutes)]];
-  return h('section', {},
+  return h('section', { class: 'trip-page' },
     h('h1', { tabindex: '-1', class: 'unseen' }, say('step.timer')),
     h('dl', { class: 'trip' }, rows.map(([key, value]) => [h('dt', {}, say(key)), h('dd', {}, value)])),
     h('div', { class: `timer ${state}` },
