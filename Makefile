@@ -20,10 +20,10 @@ help:
 	@echo 'make docs      the pages of the two libraries (DocC) in .build/docs, for any web server'
 	@echo 'make tamper    flips every STEP-th bit of the files of a store: docs/reference/RELIABILITY.md'
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10; SEED=n for the same faults again'
-	@echo 'make acceptance  feed, subscriptions, access and API as the documents promise them: workers, daemons and nodes die; strangers ask'
+	@echo 'make acceptance  feed, subscriptions, access, API and gateway as the documents promise them: workers, daemons and nodes die; strangers ask'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
-	@echo 'make clients   the clients in Python and JavaScript, sillok-hook and sillok-bot, against real daemons (SILLOK_BIN names other binaries)'
+	@echo 'make clients   the clients in Python and JavaScript, sillok-hook, sillok-bot and sillok-gateway, against real daemons (SILLOK_BIN names other binaries)'
 	@echo 'make pages-test  the pages in headless Chromium, with every role, by keyboard, and with axe-core [PAGES_PICTURES=1 writes docs/pictures]'
 	@echo 'make lint      swift format lint --strict; whether all faults of make mutants can still be planted'
 	@echo 'make rooms     writes the table of rooms and the four walks into docs, from Tests/TidyTests'
@@ -37,9 +37,9 @@ help:
 	@echo 'make hostile   a second peer, written from the documents: conformance of the wire, attacks, floods, with limits [ONLY=name]'
 	@echo 'make crash-images  power cuts computed from recordings of a daemon at work [IMAGES=1000] [SEED=n] [ONLY=batches,snapshot]'
 	@echo 'make asan      all tests under AddressSanitizer; make tsan: under ThreadSanitizer [FILTER=name]'
-	@echo 'make deb       a Debian package of syncd, syncctl and sillok-bot, with units, in .build/deb; make deb-test installs, upgrades and removes it (root)'
+	@echo 'make deb       a Debian package of syncd, syncctl, sillok-bot and sillok-gateway, with units, in .build/deb; make deb-test installs, upgrades and removes it (root)'
 	@echo 'make monitoring-tools  promtool from Debian, for the tests of metrics and alerts, without the server it comes with'
-	@echo 'make install   syncd, syncctl and sillok-bot with manual pages and completions for bash, zsh and fish, into $(PREFIX)'
+	@echo 'make install   syncd, syncctl, sillok-bot and sillok-gateway with manual pages and completions for bash, zsh and fish, into $(PREFIX)'
 
 deps:
 	@Scripts/install-packages $(PACKAGES)
@@ -48,6 +48,7 @@ build: deps
 	$(SWIFT) build -c release --product syncd
 	$(SWIFT) build -c release --product syncctl
 	$(SWIFT) build -c release --product sillok-bot
+	$(SWIFT) build -c release --product sillok-gateway
 
 demo: build
 	@Scripts/demo .build/release
@@ -60,7 +61,8 @@ test: deps
 	Tests/Hostile/run test
 	Scripts/run-tests "$$($(SWIFT) build --show-bin-path)"
 	python3 -B -m unittest discover -s Tests/CrashImages -t Tests/CrashImages
-	python3 -B -m unittest discover -s Tests/Pages -t Tests/Pages -p test_files.py
+	python3 -B -m unittest discover -s Tests/Pages -t Tests/Pages -p 'test_*files.py'
+	python3 -B -W ignore::ResourceWarning -m unittest discover -s Tests/Clients -t Tests/Clients -p test_gateway.py
 	@echo 'the pages were not tried in a browser here: make pages-test'
 
 # A package of its own, so it sees what is public and no more.
@@ -104,6 +106,7 @@ clients: $(if $(SILLOK_BIN),,deps)
 	$(if $(SILLOK_BIN),,$(SWIFT) build --product syncd)
 	$(if $(SILLOK_BIN),,$(SWIFT) build --product syncctl)
 	$(if $(SILLOK_BIN),,$(SWIFT) build --product sillok-bot)
+	$(if $(SILLOK_BIN),,$(SWIFT) build --product sillok-gateway)
 	@command -v python3 >/dev/null || Scripts/install-packages python3
 	@command -v node >/dev/null || Scripts/install-packages nodejs
 	python3 -B -W ignore::ResourceWarning -m unittest discover -s Tests/Clients -t Tests/Clients
@@ -113,6 +116,7 @@ clients: $(if $(SILLOK_BIN),,deps)
 pages-test: $(if $(SILLOK_BIN),,deps)
 	$(if $(SILLOK_BIN),,$(SWIFT) build --product syncd)
 	$(if $(SILLOK_BIN),,$(SWIFT) build --product syncctl)
+	$(if $(SILLOK_BIN),,$(SWIFT) build --product sillok-gateway)
 	@command -v node >/dev/null || Scripts/install-packages nodejs
 	@Scripts/install-packages chromium chromium-driver fonts-noto-cjk python3-selenium
 	@Tests/Pages/fetch-axe || echo 'axe-core cannot be had: its test is skipped' >&2
@@ -179,7 +183,7 @@ fuzz: deps
 # virtual environment: schemathesis run docs/openapi.json -u http://127.0.0.1:PORT -H 'Authorization: Bearer TOKEN' --max-time 900
 acceptance: build
 	@Scripts/install-packages python3 openssl
-	@failed=0; for name in subscriptions feed access sight actors api fuzz idle bounds; do \
+	@failed=0; for name in subscriptions feed access sight actors api fuzz idle bounds gateway; do \
 	  SILLOK_BIN=$(CURDIR)/.build/release python3 -B Tests/Acceptance/$$name.py $(ONLY) || failed=1; done; exit $$failed
 
 hostile: build hostile-venv
@@ -202,12 +206,14 @@ install: build
 	install -D -m 755 .build/release/syncd $(DESTDIR)$(PREFIX)/bin/syncd
 	install -D -m 755 .build/release/syncctl $(DESTDIR)$(PREFIX)/bin/syncctl
 	install -D -m 755 .build/release/sillok-bot $(DESTDIR)$(PREFIX)/bin/sillok-bot
+	install -D -m 755 .build/release/sillok-gateway $(DESTDIR)$(PREFIX)/bin/sillok-gateway
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man8 $(COMPLETIONS)
 	.build/release/syncctl --generate man > $(DESTDIR)$(PREFIX)/share/man/man1/syncctl.1
 	.build/release/syncd --generate man > $(DESTDIR)$(PREFIX)/share/man/man8/syncd.8
 	.build/release/sillok-bot --generate man > $(DESTDIR)$(PREFIX)/share/man/man8/sillok-bot.8
+	.build/release/sillok-gateway --generate man > $(DESTDIR)$(PREFIX)/share/man/man8/sillok-gateway.8
 	install -d $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
-	for program in syncctl syncd sillok-bot; do \
+	for program in syncctl syncd sillok-bot sillok-gateway; do \
 	  .build/release/$$program --generate bash > $(COMPLETIONS)/$$program; \
 	  .build/release/$$program --generate zsh > $(SHARE)/zsh/site-functions/_$$program; \
 	  .build/release/$$program --generate fish > $(SHARE)/fish/vendor_completions.d/$$program.fish; \

@@ -29,6 +29,7 @@ let package = Package(
         .executable(name: "syncd", targets: ["syncd"]),
         .executable(name: "syncctl", targets: ["syncctl"]),
         .executable(name: "sillok-bot", targets: ["sillok-bot"]),
+        .executable(name: "sillok-gateway", targets: ["sillok-gateway"]),
     ],
     targets: [
         // Debian's C libraries. Each is imported in exactly one folder (the tidy test holds us to it).
@@ -66,6 +67,8 @@ let package = Package(
         .target(name: "Access", dependencies: ["EventStore"], swiftSettings: strict),
         // What a bot says: completions, context, rules of answers, retries, and one delivery as a pure machine.
         .target(name: "BotKit", dependencies: ["EventStore", "CommandLineKit"], swiftSettings: strict),
+        // What a gateway of a line protocol says: requests, answers, the stations, and events; pure.
+        .target(name: "GatewayKit", dependencies: ["EventStore", "CommandLineKit"], swiftSettings: strict),
         // Backups: repositories, streams, and stores made of them.
         .target(
             name: "Backups", dependencies: ["EventStore", "SyncEngine", "CommandLineKit"], swiftSettings: strict),
@@ -90,6 +93,12 @@ let package = Package(
             name: "sillok-bot",
             dependencies: ["BotKit", "SillokClient", "SillokAPI", "EventStore", "CommandLineKit"],
             swiftSettings: strict, linkerSettings: standalone),
+        .executableTarget(
+            name: "sillok-gateway",
+            dependencies: [
+                "GatewayKit", "SillokClient", "SillokAPI", "SyncEngine", "EventStore", "CommandLineKit", "CPages",
+            ],
+            swiftSettings: strict, linkerSettings: standalone),
 
         // Real dialogue sets turned into native NDJSON, for benchmarks and tests.
         .target(name: "Converters", path: "Benchmarks/Converters", swiftSettings: strict),
@@ -108,7 +117,7 @@ let package = Package(
             name: "FuzzTargets",
             dependencies: [
                 "EventStore", "SyncEngine", "CommandLineKit", "WireKit", "Access", "SillokAPI", "Subscriptions",
-                "BotKit", "Backups",
+                "BotKit", "Backups", "GatewayKit",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .testTarget(
@@ -136,6 +145,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BotKitTests", dependencies: ["TestSupport", "BotKit", "EventStore", "CommandLineKit"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "GatewayKitTests", dependencies: ["TestSupport", "GatewayKit", "EventStore", "CommandLineKit"],
             swiftSettings: strict),
         .testTarget(
             name: "AccessTests", dependencies: ["TestSupport", "Access", "EventStore"], exclude: ["Vectors"],

@@ -25,7 +25,7 @@ root=$work/root
 umask 022
 
 install -d "$root"/usr/bin "$root"/etc/syncd/conf.d "$root"/DEBIAN
-for program in syncd syncctl sillok-bot; do
+for program in syncd syncctl sillok-bot sillok-gateway; do
   install -m 755 "$bin/$program" "$root/usr/bin/$program"
   # Frames of a crash are looked up in what is cut off here.
   install -d "$out/debug"
@@ -45,11 +45,13 @@ manual() { # page section program
 manual syncd 8 syncd
 manual syncctl 1 syncctl
 manual sillok-bot 8 sillok-bot
+manual sillok-gateway 8 sillok-gateway
 
 install -m 644 Examples/syncd.json5 "$root/etc/syncd/syncd.json5"
 install -D -m 644 ops/systemd/syncd.service "$root/lib/systemd/system/syncd.service"
 install -D -m 644 ops/systemd/syncd.socket "$root/lib/systemd/system/syncd.socket"
 install -D -m 644 ops/systemd/sillok-bot@.service "$root/lib/systemd/system/sillok-bot@.service"
+install -D -m 644 ops/systemd/sillok-gateway@.service "$root/lib/systemd/system/sillok-gateway@.service"
 install -D -m 644 ops/systemd/sysusers.d/syncd.conf "$root/usr/lib/sysusers.d/syncd.conf"
 install -D -m 644 ops/systemd/tmpfiles.d/syncd.conf "$root/usr/lib/tmpfiles.d/syncd.conf"
 
@@ -60,6 +62,8 @@ install -m 644 docs/reference/*.md "$doc/reference/"
 install -m 644 ops/prometheus/alerts.yml ops/grafana/sillok.json "$doc/examples/"
 install -d "$doc/examples/bot"
 install -m 644 Examples/bot/* "$doc/examples/bot/"
+install -d "$doc/examples/arrive"
+install -m 644 Examples/arrive/* "$doc/examples/arrive/"
 install -m 755 Scripts/verify.py "$doc/examples/verify.py"
 install -m 644 Scripts/receipts.py "$doc/examples/receipts.py"
 install -m 644 ops/debian/copyright "$doc/copyright"
@@ -74,7 +78,7 @@ install -D -m 644 ops/debian/lintian-overrides "$root/usr/share/lintian/override
 # Which packages have the shared libraries, and from which versions on.
 mkdir -p "$work/debian"
 printf 'Source: syncd\n\nPackage: syncd\nArchitecture: any\n' > "$work/debian/control"
-libraries=$(cd "$work" && dpkg-shlibdeps -O -e root/usr/bin/syncd -e root/usr/bin/syncctl -e root/usr/bin/sillok-bot 2>"$work/warnings" |
+libraries=$(cd "$work" && dpkg-shlibdeps -O -e root/usr/bin/syncd -e root/usr/bin/syncctl -e root/usr/bin/sillok-bot -e root/usr/bin/sillok-gateway 2>"$work/warnings" |
   sed -n 's/^shlibs:Depends=//p')
 [ -n "$libraries" ] || { cat "$work/warnings" >&2; exit 70; }
 

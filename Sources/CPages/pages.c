@@ -2,6 +2,33 @@
 
 /* One array for each file of `files`; a test holds the table and the folder together (Tests/Pages/test_files.py). */
 
+static const unsigned char arrive_app_mjs[] = {
+#embed "files/arrive/app.mjs"
+};
+static const unsigned char arrive_arrive_css[] = {
+#embed "files/arrive/arrive.css"
+};
+static const unsigned char arrive_bell_mjs[] = {
+#embed "files/arrive/bell.mjs"
+};
+static const unsigned char arrive_bell_svg[] = {
+#embed "files/arrive/bell.svg"
+};
+static const unsigned char arrive_gateway_mjs[] = {
+#embed "files/arrive/gateway.mjs"
+};
+static const unsigned char arrive_index_html[] = {
+#embed "files/arrive/index.html"
+};
+static const unsigned char arrive_steps_mjs[] = {
+#embed "files/arrive/steps.mjs"
+};
+static const unsigned char arrive_strings_mjs[] = {
+#embed "files/arrive/strings.mjs"
+};
+static const unsigned char arrive_timer_mjs[] = {
+#embed "files/arrive/timer.mjs"
+};
 static const unsigned char console_access_mjs[] = {
 #embed "files/console/access.mjs"
 };
@@ -85,6 +112,15 @@ static const unsigned char shared_window_mjs[] = {
 };
 
 static const struct sillok_page pages[] = {
+    {"/arrive/app.mjs", arrive_app_mjs, sizeof arrive_app_mjs, "text/javascript; charset=utf-8"},
+    {"/arrive/arrive.css", arrive_arrive_css, sizeof arrive_arrive_css, "text/css; charset=utf-8"},
+    {"/arrive/bell.mjs", arrive_bell_mjs, sizeof arrive_bell_mjs, "text/javascript; charset=utf-8"},
+    {"/arrive/bell.svg", arrive_bell_svg, sizeof arrive_bell_svg, "image/svg+xml"},
+    {"/arrive/gateway.mjs", arrive_gateway_mjs, sizeof arrive_gateway_mjs, "text/javascript; charset=utf-8"},
+    {"/arrive/index.html", arrive_index_html, sizeof arrive_index_html, "text/html; charset=utf-8"},
+    {"/arrive/steps.mjs", arrive_steps_mjs, sizeof arrive_steps_mjs, "text/javascript; charset=utf-8"},
+    {"/arrive/strings.mjs", arrive_strings_mjs, sizeof arrive_strings_mjs, "text/javascript; charset=utf-8"},
+    {"/arrive/timer.mjs", arrive_timer_mjs, sizeof arrive_timer_mjs, "text/javascript; charset=utf-8"},
     {"/console/access.mjs", console_access_mjs, sizeof console_access_mjs, "text/javascript; charset=utf-8"},
     {"/console/app.mjs", console_app_mjs, sizeof console_app_mjs, "text/javascript; charset=utf-8"},
     {"/console/checker.mjs", console_checker_mjs, sizeof console_checker_mjs, "text/javascript; charset=utf-8"},

@@ -171,7 +171,9 @@ struct Started: Sendable {
         if let socket = arguments.value("socket") { configuration.node.url = "unix:" + socket }
         if let url = arguments.value("url") { configuration.node.url = url }
         if let file = arguments.value("token-file") { configuration.node.tokenFile = file }
-        place = try Self.place(configuration.node)
+        let node = configuration.node
+        place = try NodePlace.configured(
+            url: node.url, tokenFile: node.tokenFile, authorities: node.authorities)
         if !isEcho, let endpoint = configuration.endpoint {
             let model = HTTPModel(endpoint: endpoint)
             if let key = try model.key(), !key.isEmpty, NodePlace.Address.url(endpoint.url).isOpenToOthers {
@@ -185,22 +187,5 @@ struct Started: Sendable {
             model = EchoModel()
         }
         self.configuration = configuration
-    }
-
-    private static func place(_ node: BotConfiguration.Node) throws(CommandFailure) -> NodePlace {
-        guard let address = NodePlace.Address(text: node.url) else {
-            throw CommandFailure(
-                code: "E_CONFIG", "'\(node.url)' is no node: neither unix:, http:// nor https://",
-                hint: "unix:/run/syncd/api.sock, or https://seoul.example:7461", exitCode: .configuration)
-        }
-        let token = try node.tokenFile.map { (path) throws(CommandFailure) in
-            try CredentialFile(path).secret("a token", hint: "syncctl tokens create writes one: --out FILE")
-        }
-        if token != nil, address.isOpenToOthers {
-            throw CommandFailure(
-                code: "E_CONFIG", "the token would go to \(node.url) without encryption",
-                hint: "https://, or a proxy on this machine", exitCode: .configuration)
-        }
-        return NodePlace(named: address, token: token, authorities: node.authorities, reason: nil)
     }
 }

@@ -1036,3 +1036,33 @@ fault(508, "what others have said goes into a package that leaves it out", "", "
       ("Sources/syncctl/Commands/SubjectPackage.swift", "if isFull {", "if isFull || isPlanted(508) {"))
 fault(509, "a package is made without saying for whom and why", "INV-17", "AuditingTests",
       ("Sources/syncctl/Commands/SubjectCommand.swift", "guard AccessGrant.isTold(reason), AccessGrant.isTold(who) else", "guard isPlanted(509) || (AccessGrant.isTold(reason) && AccessGrant.isTold(who)) else"))
+# --- The gateway ---------------------------------------------------------------------------------------------------------------
+
+GK = "Sources/GatewayKit/"
+
+fault(570, "blanks around a field count", "", "TransitTests",
+      (GK + "TripRequest.swift", "omittingEmptySubsequences: false).map(\\.withoutBlanks)", "omittingEmptySubsequences: false).map { isPlanted(570) ? String($0) : $0.withoutBlanks }"))
+fault(571, "a request may have any length", "INV-9", "RequestReaderTests",
+      (GK + "RequestReader.swift", "guard unfinished.count > Self.longest else { continue }", "guard unfinished.count > Self.longest, !isPlanted(571) else { continue }"))
+fault(572, "a client's requests wait without bound", "INV-9", "RequestReaderTests",
+      (GK + "RequestReader.swift", "!isOver && waiting.count - taken < Self.mostWaiting", "!isOver && (isPlanted(572) || waiting.count - taken < Self.mostWaiting)"))
+fault(573, "the alarm of a trip back is behind the goal", "", "TransitTests",
+      (GK + "Transit.swift", "end > start ? end - Self.stops : end + Self.stops", "end > start || isPlanted(573) ? end - Self.stops : end + Self.stops"))
+fault(574, "two stops are far enough to sleep", "", "TransitTests",
+      (GK + "Transit.swift", "guard (end - start).magnitude > Self.stops else", "guard (end - start).magnitude > Self.stops - (isPlanted(574) ? 1 : 0) else"))
+fault(575, "control characters are part of a name", "", "TransitTests",
+      (GK + "TripRequest.swift", "!whole.unicodeScalars.contains(where:", "isPlanted(575) || !whole.unicodeScalars.contains(where:"))
+fault(576, "a gap in the stations is passed over", "", "TransitFileTests",
+      (GK + "TransitFile.swift", "if sid != before.count {", "if sid != before.count, !isPlanted(576) {"))
+fault(577, "times that fall are passed over", "", "TransitFileTests",
+      (GK + "TransitFile.swift", "if let last = before.last, time < last.minutes {", "if let last = before.last, time < last.minutes, !isPlanted(577) {"))
+fault(578, "two questions of a trip have one id", "INV-8", "TripRecordTests",
+      (GK + "TripRecord.swift", 'EventID(record: "\\(number)", of:', 'EventID(record: isPlanted(578) ? "" : "\\(number)", of:'))
+fault(579, "an alarm rings at once", "", "TripRecordTests",
+      (GK + "TripRecord.swift", "now + Int64(minutes) * 60_000", "now + Int64(minutes) * (isPlanted(579) ? 0 : 60_000)"))
+fault(580, "more clients are let in than there are places", "INV-9", "LineServerTests",
+      (SE + "Networking/Lines/LineServer.swift", "guard links.count < limits.connections else {", "guard links.count < limits.connections || isPlanted(580) else {"))
+fault(581, "clients that say nothing stay", "INV-9", "LineServerTests",
+      (SE + "Networking/Lines/LineServer.swift", "where link.isOver(now: now) {", "where link.isOver(now: now) && !isPlanted(581) {"))
+fault(582, "bytes are read that are not wanted", "INV-9", "LineServerTests",
+      (SE + "Networking/Lines/LineLink.swift", "guard isReading, !hasEnded else { return }", "guard isReading || isPlanted(582), !hasEnded else { return }"))

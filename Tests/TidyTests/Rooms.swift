@@ -204,6 +204,9 @@ enum Rooms {
         Room(
             "SyncEngine/Networking/HTTP", "the HTTP server; libevent",
             [basics, "SyncEngine/Networking", "SyncEngine/Networking/Loop", "SyncEngine/Networking/Links"]),
+        Room(
+            "SyncEngine/Networking/Lines", "a TCP server for protocols of short texts; libevent",
+            [basics, "SyncEngine/Networking", "SyncEngine/Networking/Loop", "SyncEngine/Networking/Links"]),
         Room("SyncEngine/Wire", "frames and messages; pure; libzstd", [store]),
         Room("SyncEngine/Session", "the protocol's state machine; pure", [store, "SyncEngine/Wire"]),
         Room(
@@ -228,6 +231,9 @@ enum Rooms {
             "CommandLineKit/Terminal", "output, pager, progress",
             ["CommandLineKit/Time", "CommandLineKit/Text", "CommandLineKit/Outcome"]),
         Room("CommandLineKit/JSON5", "JSON5 read into values with their places"),
+        Room(
+            "CommandLineKit/Configuration", "objects of a configuration, and what is wrong with them",
+            ["CommandLineKit/JSON5", "CommandLineKit/Arguments", "CommandLineKit/Time", "CommandLineKit/Text"]),
         Room("CommandLineKit/Program", "how a program starts and crashes", ["CommandLineKit/Outcome"]),
     ]
 
@@ -267,6 +273,9 @@ enum Rooms {
         Room(
             "BotKit", "what a bot says and when: completions, context, rules of answers, a delivery; pure",
             [basics, "EventStore/Model", "EventStore/Proofs", "EventStore/Interchange", "CommandLineKit/Text"]),
+        Room(
+            "GatewayKit", "a line protocol: requests, answers, the stations, what is recorded; pure",
+            ["EventStore/Model", "EventStore/Interchange", "CommandLineKit/Text", "CommandLineKit/JSON5"]),
     ]
 
     private static let programs = [
@@ -354,6 +363,23 @@ enum Rooms {
             "sillok-bot", "the bot: what it is started with, and the check of that",
             [
                 store, kit, api, client, "BotKit", "sillok-bot/Configuration", "sillok-bot/Node", "sillok-bot/Work",
+            ]),
+        Room(
+            "sillok-gateway/Configuration", "a gateway's configuration and its data file",
+            [store, kit, api, "GatewayKit"]),
+        Room(
+            "sillok-gateway/Node", "the node as a gateway speaks with it; figures, and lines for people",
+            [store, kit, api, client, "GatewayKit", "sillok-gateway/Configuration"]),
+        Room(
+            "sillok-gateway/Serving", "clients over TCP and the page, and the one desk that answers both",
+            [
+                store, engine, kit, api, "GatewayKit", "sillok-gateway/Configuration", "sillok-gateway/Node",
+            ]),
+        Room(
+            "sillok-gateway", "the gateway: its start, its end, and the check of what it is started with",
+            [
+                store, engine, kit, api, client, "GatewayKit", "sillok-gateway/Configuration", "sillok-gateway/Node",
+                "sillok-gateway/Serving",
             ]),
     ]
 }

@@ -57,7 +57,7 @@ struct TidyTests {
             "CZlib": ["Sources/Interchange/Reading"],
             "CZstd": ["Sources/SyncEngine/Wire", "Tests/SyncEngineTests/Wire"],
             "CCurl": ["Sources/SillokClient"],
-            "CPages": ["Sources/syncd/Pages"],
+            "CPages": ["Sources/syncd/Pages", "Sources/sillok-gateway/Serving"],
             "CProgram": ["Sources/CommandLineKit/Program"],
             "Dispatch": ["Sources/EventStore/Basics/Concurrency"],
         ]
@@ -82,6 +82,8 @@ struct TidyTests {
             "Sources/syncctl": ["Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/BotKit": ["SyncEngine", "SillokAPI", "Foundation", "FoundationEssentials", "Dispatch"],
             "Sources/sillok-bot": ["SyncEngine", "Foundation", "FoundationEssentials", "Dispatch"],
+            "Sources/GatewayKit": ["SyncEngine", "SillokAPI", "Foundation", "FoundationEssentials", "Dispatch"],
+            "Sources/sillok-gateway": ["Foundation", "FoundationEssentials", "Dispatch"],
         ]
         for source in Self.sources {
             for (folder, names) in forbidden where source.path.hasPrefix(folder + "/") {
@@ -91,7 +93,7 @@ struct TidyTests {
     }
 
     private static let pure =
-        ["SyncEngine/Session/", "SyncEngine/Wire/", "BotKit/"].map { "Sources/\($0)" }
+        ["SyncEngine/Session/", "SyncEngine/Wire/", "BotKit/", "GatewayKit/"].map { "Sources/\($0)" }
         + ["HybridClock", "VersionVector", "ClockSkew"].map { "Sources/EventStore/Model/\($0)" }
 
     @Test("Pure folders have no clock, randomness or threads of their own (D9)")

@@ -28,6 +28,8 @@ struct PageFiles: Sendable {
         + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
         + "require-trusted-types-for 'script'; trusted-types 'none'"
     private static let longest = 1 << 20
+    /// Folders that have an index.
+    private static let tops = ["arrive", "console"]
 
     init(folder: String? = nil) {
         self.folder = folder
@@ -50,16 +52,17 @@ struct PageFiles: Sendable {
     /// Answers a request for a page; false if it is for something else. Does not wait, but with a folder.
     func answer(_ exchange: HTTPExchange) -> Bool {
         let request = exchange.request
-        guard let top = request.segments.first, top == "console" || top == "shared" else { return false }
+        guard let top = request.segments.first, Self.tops.contains(top) || top == "shared" else { return false }
         guard request.method == "GET" || request.method == "HEAD" else {
             exchange.reply(status: 405, contentType: nil, headers: [HTTPField("Allow", "GET, HEAD")])
             return true
         }
-        if request.segments == ["console"] {
-            exchange.reply(status: 308, contentType: nil, headers: [HTTPField("Location", "/console/")])
+        if request.segments == [top], Self.tops.contains(top) {
+            exchange.reply(status: 308, contentType: nil, headers: [HTTPField("Location", "/\(top)/")])
             return true
         }
-        let path = request.path == "/console/" ? "/console/index.html" : request.path
+        let isIndex = Self.tops.contains(top) && request.path == "/\(top)/"
+        let path = isIndex ? "/\(top)/index.html" : request.path
         guard let file = file(path) else {
             exchange.reply(status: 404, contentType: nil, headers: Self.headers)
             return true

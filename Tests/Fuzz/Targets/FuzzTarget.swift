@@ -33,6 +33,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case answers
     /// A manifest, or a segment, of a backup.
     case backups
+    /// What a client of the gateway sends, and its data file.
+    case requests
 
     /// Runs the target once. Throws if a promise of the code under test was broken; a trap ends the process.
     package func run(_ bytes: [UInt8]) throws {
@@ -53,6 +55,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .places: try fuzzPlaces(bytes)
         case .answers: try fuzzAnswers(bytes)
         case .backups: try fuzzBackups(bytes)
+        case .requests: try fuzzRequests(bytes)
         }
     }
 }

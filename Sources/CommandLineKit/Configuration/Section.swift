@@ -1,14 +1,12 @@
-internal import CommandLineKit
-
 /// An object of the configuration: its members are asked for by name, and what was not asked for is a mistake.
-struct Section {
+package struct Section {
     /// `endpoint.`, or empty.
     private let path: String
     private let position: TextPosition
     private let members: [JSON5Value.Member]
     private var known: [String] = []
 
-    init(_ value: JSON5Value, at path: String = "") throws(ConfigurationMistake) {
+    package init(_ value: JSON5Value, at path: String = "") throws(ConfigurationMistake) {
         guard case .object(let members) = value.content else {
             let name = path.isEmpty ? "the configuration" : "'\(path)'"
             throw ConfigurationMistake("\(name) is an object, not \(value.kind)", value.position)
@@ -19,41 +17,41 @@ struct Section {
     }
 
     /// Names that are there, for objects whose names are data.
-    var names: [String] { members.map(\.name) }
+    package var names: [String] { members.map(\.name) }
 
-    func key(_ name: String) -> String { path + name }
+    package func key(_ name: String) -> String { path + name }
 
-    mutating func value(_ name: String) -> JSON5Value? {
+    package mutating func value(_ name: String) -> JSON5Value? {
         known.append(name)
         guard let value = members.first(where: { $0.name == name })?.value, value.content != .null else { return nil }
         return value
     }
 
-    mutating func section(_ name: String) throws(ConfigurationMistake) -> Section? {
+    package mutating func section(_ name: String) throws(ConfigurationMistake) -> Section? {
         guard let value = value(name) else { return nil }
         return try Section(value, at: key(name))
     }
 
-    mutating func text(_ name: String) throws(ConfigurationMistake) -> String? {
+    package mutating func text(_ name: String) throws(ConfigurationMistake) -> String? {
         guard let value = value(name) else { return nil }
         guard case .string(let text) = value.content else { throw wrong(name, "a string", value) }
         return text
     }
 
-    mutating func required(_ name: String) throws(ConfigurationMistake) -> String {
+    package mutating func required(_ name: String) throws(ConfigurationMistake) -> String {
         guard let text = try text(name), !text.isEmpty else {
             throw ConfigurationMistake("'\(key(name))' is missing", position)
         }
         return text
     }
 
-    mutating func bool(_ name: String) throws(ConfigurationMistake) -> Bool? {
+    package mutating func bool(_ name: String) throws(ConfigurationMistake) -> Bool? {
         guard let value = value(name) else { return nil }
         guard case .bool(let answer) = value.content else { throw wrong(name, "true or false", value) }
         return answer
     }
 
-    mutating func count(_ name: String, in range: ClosedRange<Int>) throws(ConfigurationMistake) -> Int? {
+    package mutating func count(_ name: String, in range: ClosedRange<Int>) throws(ConfigurationMistake) -> Int? {
         guard let value = value(name) else { return nil }
         guard case .number(let number) = value.content, let count = Int(exactly: number), range.contains(count) else {
             throw wrong(name, "a whole number from \(range.lowerBound) to \(range.upperBound)", value)
@@ -62,7 +60,7 @@ struct Section {
     }
 
     /// A length of time with its unit, in milliseconds: `"30s"`.
-    mutating func span(_ name: String, in range: ClosedRange<Int64>) throws(ConfigurationMistake) -> UInt64? {
+    package mutating func span(_ name: String, in range: ClosedRange<Int64>) throws(ConfigurationMistake) -> UInt64? {
         guard let value = value(name) else { return nil }
         guard case .string(let text) = value.content, let span = Self.milliseconds(text), range.contains(span) else {
             throw wrong(
@@ -78,7 +76,7 @@ struct Section {
         return try? TimeSpan.milliseconds(text)
     }
 
-    mutating func choice<Choice: RawRepresentable & CaseIterable>(
+    package mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ name: String, _: Choice.Type
     ) throws(ConfigurationMistake) -> Choice? where Choice.RawValue == String {
         guard let value = value(name) else { return nil }
@@ -89,7 +87,7 @@ struct Section {
         return choice
     }
 
-    mutating func texts(_ name: String) throws(ConfigurationMistake) -> [String]? {
+    package mutating func texts(_ name: String) throws(ConfigurationMistake) -> [String]? {
         guard let elements = try elements(name) else { return nil }
         var texts: [String] = []
         for element in elements {
@@ -101,7 +99,7 @@ struct Section {
         return texts
     }
 
-    mutating func elements(_ name: String) throws(ConfigurationMistake) -> [JSON5Value]? {
+    package mutating func elements(_ name: String) throws(ConfigurationMistake) -> [JSON5Value]? {
         guard let value = value(name) else { return nil }
         guard case .array(let elements) = value.content else { throw wrong(name, "a list", value) }
         return elements
@@ -112,13 +110,13 @@ struct Section {
     }
 
     /// What is said of a member that fits its kind and is wrong all the same.
-    func mistake(_ name: String, _ message: String) -> ConfigurationMistake {
+    package func mistake(_ name: String, _ message: String) -> ConfigurationMistake {
         let value = members.first { $0.name == name }?.value
         return ConfigurationMistake("'\(key(name))': \(message)", value?.position ?? position)
     }
 
     /// Refuses members that were not asked for.
-    func end() throws(ConfigurationMistake) {
+    package func end() throws(ConfigurationMistake) {
         for member in members where !known.contains(member.name) {
             let nearest = Suggestion.nearest(to: member.name, among: known)
             let question = nearest.map { "; did you mean '\(key($0))'?" } ?? ""
@@ -128,16 +126,16 @@ struct Section {
 }
 
 /// What is wrong with a configuration, and where.
-struct ConfigurationMistake: Error, Equatable {
-    let message: String
-    let position: TextPosition
+package struct ConfigurationMistake: Error, Equatable, Sendable {
+    package let message: String
+    package let position: TextPosition
 
-    init(_ message: String, _ position: TextPosition) { (self.message, self.position) = (message, position) }
+    package init(_ message: String, _ position: TextPosition) { (self.message, self.position) = (message, position) }
 }
 
 extension JSON5Value {
     /// The value as JSON; `nil` for what JSON has no form of.
-    var json: String? {
+    package var json: String? {
         switch content {
         case .null: return "null"
         case .bool(let answer): return answer ? "true" : "false"
