@@ -104,7 +104,7 @@ extension RouteTable {
                 ("type", .choice(["conversation"])), ("conversation", .text),
                 ("title", .nullable(.text)), ("category", .nullable(.text)), ("started_by", .nullable(.text)),
                 ("version", .integer), ("messages", .integer),
-                ("first_time", .time), ("last_time", .time),
+                ("first_time", .time), ("last_time", .time), ("participants?", .integer),
             ])
         ),
         (

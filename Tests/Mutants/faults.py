@@ -1036,3 +1036,27 @@ fault(508, "what others have said goes into a package that leaves it out", "", "
       ("Sources/syncctl/Commands/SubjectPackage.swift", "if isFull {", "if isFull || isPlanted(508) {"))
 fault(509, "a package is made without saying for whom and why", "INV-17", "AuditingTests",
       ("Sources/syncctl/Commands/SubjectCommand.swift", "guard AccessGrant.isTold(reason), AccessGrant.isTold(who) else", "guard isPlanted(509) || (AccessGrant.isTold(reason) && AccessGrant.isTold(who)) else"))
+# --- Lists of users -----------------------------------------------------------------------------------------------------------
+
+fault(550, "a mark counts that was written earlier and came later", "INV-6", "RoomsViewTests ConvergenceTests",
+      (ES + "Views/Rooms/RoomsView.swift", "if map({ $0.stamp < write.stamp }) ?? true { self = write }", "if isPlanted(550) || (map({ $0.stamp < write.stamp }) ?? true) { self = write }"))
+fault(551, "one's own messages are unread", "", "RoomsViewTests",
+      (ES + "Views/ViewReader+Rooms.swift", "guard let speaker = row.speaker, speaker != own else { return false }", "guard let speaker = row.speaker, speaker != own || isPlanted(551) else { return false }"))
+fault(552, "who joined later has everything unread", "", "RoomsViewTests",
+      (ES + "Views/ViewReader+Rooms.swift", "guard let opening = row.opening?.stamp.key.dot, opening != joined.dot else { return nil }", "guard let opening = row.opening?.stamp.key.dot, opening != joined.dot, !isPlanted(552) else { return nil }"))
+fault(553, "who has left goes on reading the last message", "INV-13", "RoomsViewTests",
+      (ES + "Views/ViewReader+Rooms.swift", "last: isGone ? nil : messages[index],", "last: isGone && !isPlanted(553) ? nil : messages[index],"))
+fault(554, "a message of a large conversation moves the rooms of all", "", "RoomsViewTests",
+      (ES + "Views/Rooms/RoomRows.swift", "occupants > RoomsView.mostInOrder ? Self.apart : hour", "occupants > RoomsView.mostInOrder && !isPlanted(554) ? Self.apart : hour"))
+fault(555, "a removal takes away an addition that it did not know of", "INV-6", "UserListsTests",
+      (ES + "Views/Contacts/ContactsView.swift", "clocks?.happenedBefore($0, event.key.dot) ?? false", "(clocks?.happenedBefore($0, event.key.dot) ?? false) || isPlanted(555)"))
+fault(556, "a search that was forgotten is told", "", "UserListsTests",
+      (ES + "Views/RecentSearches/RecentSearchesView.swift", "AND gone.stamp > row.stamp)", "AND gone.stamp > row.stamp AND \\(isPlanted(556) ? 0 : 1) = 1)"))
+fault(557, "a page of what was received ends before a newer message", "", "RoomsViewTests",
+      (ES + "Views/ViewReader+Received.swift", "Room.hour(of: last.time) > hour { return true }", "Room.hour(of: last.time) > hour - (isPlanted(557) ? 8 : 0) { return true }"))
+fault(558, "a list has rooms that the caller is not in", "INV-13", "UserListsProgramTests",
+      ("Sources/syncd/Endpoints/ReadEndpoint.swift", "case .rooms(let user): return isOpen(user) ?", "case .rooms(let user): return isOpen(user) || isPlanted(558) ?"))
+fault(559, "an erased message makes a room", "INV-11", "RoomsViewTests",
+      (ES + "Views/Rooms/RoomsView.swift", "let own: Ties = event.payload == nil ? [] : .room", "let own: Ties = event.payload == nil && !isPlanted(559) ? [] : .room"))
+fault(560, "a text is cut within a character", "", "RoomsViewTests",
+      (ES + "Views/Rooms/RoomAnswers.swift", "if size > bytes { break }", "if size > bytes, !isPlanted(560) { break }"))
