@@ -32,7 +32,8 @@ extension RouteTable {
             "A user's conversations, the latest message first, with what they have not read.",
             parameters: paging + ofConversations + [
                 RouteParameter("all", .choice(["0", "1"]), "`1`: those, too, that they have hidden or left."),
-                RouteParameter("language", .choice(["ko", "en"]), "Of `last_text` where it is no text; `ko` unless said."),
+                RouteParameter(
+                    "language", .choice(["ko", "en"]), "Of `last_text` where it is no text; `ko` unless said."),
             ],
             answers: [.lines("A page.", .oneOf([.ref("Room"), .ref("End")]))],
             errors: [.notFound, .cursor, .scope]),

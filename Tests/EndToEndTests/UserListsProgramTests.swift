@@ -41,10 +41,14 @@ struct UserListsProgramTests {
         #expect(api.ask("POST", "/v1/direct/u2?as=u1")?.1.first?["begun"] as? Bool == false)
         for number in 1...3 {
             try append(
-                one, #"{"type":"message.posted","user":"u1","subject":"conversation/\#(room)","data":{"text":"글 \#(number)"}}"#)
+                one,
+                #"{"type":"message.posted","user":"u1","subject":"conversation/\#(room)","data":{"text":"글 \#(number)"}}"#
+            )
         }
         try append(
-            one, #"{"type":"message.posted","user":"u1","subject":"conversation/\#(room)","data":{"attachments":[{"mediaType":"image/jpeg"}]}}"#)
+            one,
+            #"{"type":"message.posted","user":"u1","subject":"conversation/\#(room)","data":{"attachments":[{"mediaType":"image/jpeg"}]}}"#
+        )
         func rooms(_ token: String, _ user: String, _ query: String = "") throws -> [[String: Any]] {
             try Self.lines(api.ask("GET", "/v1/users/\(user)/conversations\(query)", headers: [token]), "room")
         }
@@ -108,15 +112,18 @@ struct UserListsProgramTests {
         // The command line says the same, of the daemon and of the files.
         func answers() throws -> [[String]] {
             try [
-                ["rooms", "u1"], ["rooms", "u2", "--hidden"], ["contacts", "u1"], ["searches", "u1", "--sort", "query"],
+                ["rooms", "u1"], ["rooms", "u2", "--hidden"], ["contacts", "u1"],
+                ["searches", "u1", "--sort", "query"],
                 ["conversations", "--user", "u1"], ["history", "u2", "--received", "--last", "2"],
                 ["conversations", "--category", "text"], ["conversation", room],
-            ].map { try Programs.syncctl(daemon.store, $0 + ["--json"]).lines.map { "\($0.sorted { $0.key < $1.key })" } }
+            ].map {
+                try Programs.syncctl(daemon.store, $0 + ["--json"]).lines.map { "\($0.sorted { $0.key < $1.key })" }
+            }
         }
         let told = try answers()
         #expect(told.allSatisfy { $0.count >= 2 }, "\(told)")
-        #expect(try daemon.syncctl("rooms", "u1", "--lang", "ko").text.contains("사진"))
-        #expect(try daemon.syncctl("rooms", "u1", "--lang", "en").text.contains("Photo"))
+        #expect(try daemon.syncctl("rooms", "u1", "--lang", "ko").output.contains("사진"))
+        #expect(try daemon.syncctl("rooms", "u1", "--lang", "en").output.contains("Photo"))
         #expect(try daemon.syncctl("rooms", "u2").code == 1)
         #expect(daemon.terminate() == 0)
         #expect(try answers() == told)
@@ -154,7 +161,8 @@ struct UserListsProgramTests {
         #expect(api.ask("POST", "/v1/events", body: started)?.0 == 200)
         let first = try #require(api.ask("GET", "/v1/conversations/c?limit=100")?.1)
         #expect(first.count == 102 && first[0]["participants"] as? Int == 1_203)
-        var found = try Self.lines(api.ask("GET", "/v1/conversations/c/participants?after=u-10099&limit=500"), "participant")
+        var found = try Self.lines(
+            api.ask("GET", "/v1/conversations/c/participants?after=u-10099&limit=500"), "participant")
         #expect(found.count == 500 && found.first?["user"] as? String == "u-10100")
         var cursor = try #require(first.last?["next"] as? String)
         found = first.filter { $0["type"] as? String == "participant" }
@@ -165,7 +173,7 @@ struct UserListsProgramTests {
             cursor = next
         }
         #expect(found.count == 1_203)
-        #expect(try daemon.syncctl("conversation", "c", "--lang", "en").text.contains("1198"))
+        #expect(try daemon.syncctl("conversation", "c", "--lang", "en").output.contains("1198"))
         #expect(daemon.terminate() == 0)
     }
 }

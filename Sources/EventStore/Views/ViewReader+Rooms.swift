@@ -87,7 +87,9 @@ extension ViewReader {
                 if !query.isAll, membership?.joined == false { continue }
                 if query.category != nil || query.match != nil {
                     let row = try ConversationRow.load(occupant.conversation, connection)
-                    if let category = query.category, !category.hasSameBytes(as: row.category?.value ?? "") { continue }
+                    if let category = query.category, !category.hasSameBytes(as: row.category?.value ?? "") {
+                        continue
+                    }
                     if let match = query.match, !match.isIn(row.title?.value) { continue }
                 }
                 let ends = try self.ends(of: &timelines[index], connection)
@@ -221,7 +223,8 @@ extension ViewReader {
             "SELECT position FROM event WHERE origin = ? AND seq = ?", .integer(origin ?? 0), .unsigned(opening.seq))
         if let position {
             let payload = try log.connection.first(
-                "SELECT payload FROM event WHERE position = ?", [.integer(position)]) { $0.bytes(0) }
+                "SELECT payload FROM event WHERE position = ?", [.integer(position)]
+            ) { $0.bytes(0) }
             let history = payload.flatMap { $0.isEmpty ? nil : JSONObject(validated: $0).string("history") }
             if history == "all" { return nil }
         }

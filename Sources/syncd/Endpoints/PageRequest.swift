@@ -52,7 +52,8 @@ struct PageRequest: Sendable {
         match = request.queryItem("match") ?? ""
         let words = try request.queryItem("match").map { text throws(BadParameter) in
             guard let words = TitleWords(text) else {
-                throw BadParameter(message: "match: no letter and no digit", hint: "the beginning of a name or a word")
+                throw BadParameter(
+                    message: "match: no letter and no digit", hint: "the beginning of a name or a word")
             }
             return words
         }

@@ -129,7 +129,8 @@ extension ReadEndpoint {
     func searches(_ user: String) throws(StoreError) -> Page {
         let order = request.searchOrder
         var rest = try views.recentSearches(
-            of: user, scope: request.searchScope, match: request.match.isEmpty ? nil : request.match, order: order)[...]
+            of: user, scope: request.searchScope, match: request.match.isEmpty ? nil : request.match, order: order)[
+                ...]
         if case .names(let names) = request.place, names.count == 3 {
             rest = rest.drop { !$0.isBehind(names, in: order) }
         }

@@ -36,7 +36,8 @@ struct RoomsViewTests {
 
     private func told(_ page: RoomPage) -> [String] { page.rooms.map(\.summary.conversation) }
 
-    @Test("The latest message comes first; its text is told, what is unread is counted, names are those of now (INV-6)")
+    @Test(
+        "The latest message comes first; its text is told, what is unread is counted, names are those of now (INV-6)")
     func list() throws {
         let (_, reader) = try reader([
             started(1, "old", ["kim", "lee"]), started(2, "new", ["kim", "park"]), started(3, "empty", ["kim"]),
@@ -122,10 +123,14 @@ struct RoomsViewTests {
         #expect(RoomMessage.cut("한\r\n글") == "한\r\n글")
     }
 
-    @Test("Unread is what others said after the message that was read last; a mark for an unknown one counts by its own time")
+    @Test(
+        "Unread is what others said after the message that was read last; a mark for an unknown one counts by its own time"
+    )
     func unread() throws {
         var events = [started(1, "c", ["kim", "lee"])]
-        for seq in 2...9 { events.append(said(UInt64(seq), "c", seq % 2 == 0 ? "lee" : "kim", hlc: Int64(seq) * 100)) }
+        for seq in 2...9 {
+            events.append(said(UInt64(seq), "c", seq % 2 == 0 ? "lee" : "kim", hlc: Int64(seq) * 100))
+        }
         let unread = { (events: [Event]) throws -> Int? in
             try self.reader(events).1.rooms(of: "kim", limit: 1).rooms.first?.unread
         }
@@ -166,7 +171,9 @@ struct RoomsViewTests {
         #expect(room.unread == 1_000 && !room.hasMoreUnread)
     }
 
-    @Test("Who joins later has nothing unread of before, unless the beginning shows all; who has left has neither text nor count")
+    @Test(
+        "Who joins later has nothing unread of before, unless the beginning shows all; who has left has neither text nor count"
+    )
     func joinedLater() throws {
         for (more, unread) in [("", 1), (#","history":"all""#, 2)] {
             let events = [
@@ -186,7 +193,9 @@ struct RoomsViewTests {
         }
     }
 
-    @Test("A room that was hidden is in the list again when it was shown, or when all are asked for; the last word counts")
+    @Test(
+        "A room that was hidden is in the list again when it was shown, or when all are asked for; the last word counts"
+    )
     func hidden() throws {
         func word(_ type: String, _ seq: UInt64, hlc: Int64, user: String = "kim", origin: UInt64 = 1) -> Event {
             event(origin, seq, hlc: hlc, type: "conversation.\(type)", user: user, "{}")
@@ -344,7 +353,9 @@ struct RoomsViewTests {
         }
     }
 
-    @Test("What a user received is the dialogue of their rooms, in order, in pages of any length, as far as they saw it")
+    @Test(
+        "What a user received is the dialogue of their rooms, in order, in pages of any length, as far as they saw it"
+    )
     func received() throws {
         var random = SplitMix64(state: 5)
         var events: [Event] = []
@@ -359,7 +370,10 @@ struct RoomsViewTests {
             events.append(one)
             if conversation != "c-3" { wanted.append((one.header.displayKey, conversation)) }
         }
-        events.append(event(1, 700, hlc: 1 << 40, type: "message.read", conversation: "c-1", user: "kim", #"{"upTo":"\#(id(1))"}"#))
+        events.append(
+            event(
+                1, 700, hlc: 1 << 40, type: "message.read", conversation: "c-1", user: "kim", #"{"upTo":"\#(id(1))"}"#
+            ))
         let (_, reader) = try reader(events)
         wanted.sort { $0.key > $1.key }
         for limit in [1, 13, 500] {

@@ -16,13 +16,15 @@ struct UserListsTests {
         _ origin: UInt64, _ seq: UInt64, hlc: Int64, _ type: String, _ payload: String, knows: [Dot] = []
     ) -> Event {
         event(
-            origin, seq, hlc: hlc, type: "contact.\(type)", conversation: nil, user: "kim", dependencies: knows, payload)
+            origin, seq, hlc: hlc, type: "contact.\(type)", conversation: nil, user: "kim", dependencies: knows,
+            payload)
     }
 
     @Test("Added wins over a removal that did not know of it, in whatever order both come (INV-6)")
     func addWins() throws {
         let first = contact(1, 1, hlc: 10, "added", #"{"contact":"lee","name":"이"}"#)
-        let removed = contact(2, 1, hlc: 20, "removed", #"{"contact":"lee"}"#, knows: [Dot(origin: origin(1), seq: 1)])
+        let removed = contact(
+            2, 1, hlc: 20, "removed", #"{"contact":"lee"}"#, knows: [Dot(origin: origin(1), seq: 1)])
         let again = contact(1, 2, hlc: 15, "added", #"{"contact":"lee","name":"다시"}"#)
         #expect(try contacts([first]).map(\.contact) == ["lee"])
         #expect(try contacts([first, removed]).isEmpty)
@@ -77,7 +79,8 @@ struct UserListsTests {
                     user: "kim", word.1)
             })
         _ = try log.digests()
-        return try ViewReader(log.files).recentSearches(of: "kim", scope: scope, match: match, order: order).map(\.query)
+        return try ViewReader(log.files).recentSearches(of: "kim", scope: scope, match: match, order: order).map(
+            \.query)
     }
 
     @Test("The newest comes first, each once; what is forgotten is gone until it is looked for again")

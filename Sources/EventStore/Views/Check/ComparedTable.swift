@@ -59,7 +59,8 @@ struct ComparedTable {
             plain(
                 RoomsView.name, "occupant", [Field("conversation", .name), Field("user")],
                 [
-                    Field("ties"), Field("words"), Field("place"), Field("read", .uuid), Field("read_stamp", .stamp), Field("hidden"),
+                    Field("ties"), Field("words"), Field("place"), Field("read", .uuid), Field("read_stamp", .stamp),
+                    Field("hidden"),
                     Field("hidden_stamp", .stamp),
                 ]),
             plain(

@@ -47,7 +47,9 @@ final class ContactsView: View {
         guard event.type == .contactAdded || event.type == .contactRemoved, change.amount >= 0,
             let payload = event.payload
         else { return nil }
-        guard let contact = payload.string("contact"), !contact.isEmpty else { return "contact is missing or not text" }
+        guard let contact = payload.string("contact"), !contact.isEmpty else {
+            return "contact is missing or not text"
+        }
         let isAdded = event.type == .contactAdded
         if isAdded {
             for name in ["name", "phoneNumber", "source"] {
@@ -102,7 +104,10 @@ final class ContactsView: View {
     private static func write(_ row: Statement) -> (contact: String, write: Write)? {
         func text(_ column: Int) -> String? { row.isNull(column) ? nil : row.text(column) }
         return row.stamp(1).map { stamp in
-            (row.text(0), Write(stamp: stamp, isAdded: row.int64(2) != 0, name: text(3), phone: text(4), source: text(5)))
+            (
+                row.text(0),
+                Write(stamp: stamp, isAdded: row.int64(2) != 0, name: text(3), phone: text(4), source: text(5))
+            )
         }
     }
 

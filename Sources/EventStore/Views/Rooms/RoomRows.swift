@@ -62,7 +62,8 @@ struct Occupant {
     ///
     /// - Parameter words: How many more events say whether they take part.
     static func tie(
-        _ user: String, _ ties: Ties, _ words: Int64, in conversation: Int64, at place: Int64, _ connection: Connection
+        _ user: String, _ ties: Ties, _ words: Int64, in conversation: Int64, at place: Int64,
+        _ connection: Connection
     ) throws(DatabaseError) -> (isNew: Bool, ties: Ties) {
         let key: [Binding] = [.integer(conversation), .text(user)]
         let found = try connection.integer(

@@ -26,7 +26,9 @@ enum HistoryCommand {
         let user = session.arguments.positional("user") ?? ""
         let options = try TimelineOptions(session)
         if try ProofOutput.isWanted(session) {
-            guard !session.arguments.flag("received") else { throw usageFailure("--proof does not go with --received") }
+            guard !session.arguments.flag("received") else {
+                throw usageFailure("--proof does not go with --received")
+            }
             return try ProofOutput.run(session, .user(user), options.query)
         }
         let reads = try Reads(session)
