@@ -2,7 +2,9 @@ internal import EventStore
 
 extension RouteTable {
     /// The forms that routes name, in the order of the document.
-    package static let schemas: [(String, Schema)] = [
+    package static let schemas = mostSchemas + listSchemas
+
+    private static let mostSchemas: [(String, Schema)] = [
         (
             "Error",
             .object([

@@ -186,7 +186,7 @@ fault(12, "of titles with one time any may count", "INV-6", "TieTests Convergenc
       (ES + "Views/Conversations/ConversationsView.swift", "if map({ $0.stamp < write.stamp }) ?? true",
        "if map({ isPlanted(12) ? $0.stamp.key.time <= write.stamp.key.time : $0.stamp < write.stamp }) ?? true"))
 fault(11, "of profile fields with one time any may count", "INV-6", "TieTests ConvergenceTests ArrivalOrderTests",
-      (ES + "Views/Profiles/ProfilesView.swift", "all.sort { $0.stamp < $1.stamp }",
+      (ES + "Views/Profiles/CausalWrites.swift", "all.sort { $0.stamp < $1.stamp }",
        "all.sort { isPlanted(11) ? $0.stamp.key.time < $1.stamp.key.time : $0.stamp < $1.stamp }"))
 fault(74, "a twin that was recorded earlier never takes the other's place", "INV-6", "ArrivalOrderTests",
       (ES + "Projection/Projector.swift", "return event.precedes(counting) ?", "return event.precedes(counting) && !isPlanted(74) ?"))
@@ -983,8 +983,8 @@ fault(513, "a session can be opened with a cookie", "", "SessionTests",
 fault(514, "pages come without the policy that keeps texts from running", "", "PageTests",
       ("Sources/syncd/Pages/PageFiles.swift", 'HTTPField("Content-Security-Policy", policy),', 'HTTPField("Content-Security-Policy", isPlanted(514) ? "default-src *" : policy),'))
 fault(515, "an auditor's proof of a conversation is recorded as a read of no one", "INV-17", "ProofRouteTests",
-      ("Sources/syncd/Endpoints/ReadEndpoint+Access.swift", "case .rows(let conversation), .proofs(let conversation), .conversation(let conversation):",
-       "case .proofs where isPlanted(515): []\n                case .rows(let conversation), .proofs(let conversation), .conversation(let conversation):"))
+      ("Sources/syncd/Endpoints/ReadEndpoint+Access.swift", "case .rows(let conversation), .proofs(let conversation), .conversation(let conversation),",
+       "case .proofs where isPlanted(515): []\n                case .rows(let conversation), .proofs(let conversation), .conversation(let conversation),"))
 fault(516, "a page of a proof says that it is everything", "INV-19", "ProofRouteTests",
       ("Sources/syncd/Endpoints/ProofEndpoint.swift", "let isAll = request.query == TimelineQuery() && found.next == nil && bound == nil", "let isAll = isPlanted(516) || request.query == TimelineQuery() && found.next == nil && bound == nil"))
 fault(517, "operators learn whose events are quarantined", "", "ProofRouteTests",

@@ -97,7 +97,7 @@ struct ViewsCheckTests {
         ("UPDATE contact_clock SET seq = 7", "contacts", "seq is 7, the log says 100"),
         ("UPDATE occupant SET ties = 3 - ties", "rooms", "ties is"),
         ("UPDATE occupant SET place = place + 1", "rooms", "place is"),
-        ("UPDATE room SET hour = 0", "rooms", "hour is 0"), ("DELETE FROM room", "rooms", "missing"),
+        ("UPDATE room SET hour = 7", "rooms", "hour is 7"), ("DELETE FROM room", "rooms", "missing"),
         (
             "CREATE TRIGGER t AFTER INSERT ON profile BEGIN DELETE FROM profile; END", "database",
             "type 'trigger', name 't'"

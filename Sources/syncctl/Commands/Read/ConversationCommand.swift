@@ -68,7 +68,7 @@ enum ConversationsCommand {
         Command(
             "conversations", "Conversations, the latest active first", group: "Read",
             options: ListLimit.options + [
-                .value("user", "USER", "Only of this user, as 'rooms' lists them.", names: "users"),
+                .value("user", short: "u", "USER", "Only of this user, as 'rooms' lists them.", names: "users"),
                 RoomsCommand.category, RoomsCommand.match,
             ] + TimeRange.moments + [OutputForm.csvOption],
             examples: [
