@@ -33,14 +33,15 @@ package struct Membership: Hashable, Sendable {
     /// leaves, to that moment. In a conversation that keeps no list of who takes part, that is each who has said something there, and each in
     /// whose history one of its events stands.
     package init(of member: String, in conversation: String, _ views: ViewReader) throws(StoreError) {
-        let all = try views.participants(of: conversation)
-        let participant = all.first { $0.user.hasSameBytes(as: member) }
+        let participant = try views.participant(member, of: conversation)
         if participant?.joined != nil {
-            self.init(of: member, try Self.words(conversation, views))
+            // Where one event alone speaks of them, it and the beginning say all.
+            var words = try views.membershipWords(of: member, in: conversation)
+            if words == nil { words = try Self.words(conversation, views) }
+            self.init(of: member, words ?? [])
             return
         }
-        let keepsList = all.contains { $0.joined != nil }
-        if !keepsList {
+        if try !views.keepsList(conversation) {
             var isOwn = participant != nil
             if !isOwn { isOwn = try Self.isOwn(conversation, member, views) }
             if isOwn {
@@ -50,6 +51,15 @@ package struct Membership: Hashable, Sendable {
         }
         let starter = try views.conversationSummary(conversation)?.startedBy
         self = starter.map { $0.hasSameBytes(as: member) } == true ? .always : .none
+    }
+
+    /// Which events of a conversation a member saw, for ``ViewReader/received(by:_:limit:before:seen:)``; `nil` if none.
+    package static func seen(
+        by member: String, in conversation: String, _ views: ViewReader
+    ) throws(StoreError) -> (@Sendable (HybridTime) -> Bool)? {
+        let membership = try Membership(of: member, in: conversation, views)
+        if membership.isEmpty { return nil }
+        return { membership.sees($0) }
     }
 
     /// Whether an event of the conversation stands in the member's history: that of a chatbot and its user.

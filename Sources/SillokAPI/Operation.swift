@@ -4,6 +4,9 @@ package enum Operation: String, CaseIterable, Sendable {
     case appendEvents, listEvents, getEvent, getWhy, followChanges
     case listConversations, getConversation, listRows, tellLive
     case getProof, listProofs
+    // Lists of users.
+    case listParticipants, listRooms, openDirect, listContacts, putContact, deleteContact
+    case listSearches, putSearch, deleteSearch
     case getProfile, listHistory, listSurveys, getSurvey, search, listUsers
     // Subscriptions.
     case listSubscriptions, putSubscription, getSubscription, deleteSubscription

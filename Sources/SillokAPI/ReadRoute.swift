@@ -1,3 +1,5 @@
+internal import EventStore
+
 /// What `GET` reads below `/v1/` (docs/operating/api.md), as both sides name it. Each has its own `path` and `parameters`.
 package enum ReadRoute: Hashable, Sendable {
     /// The log, in the order of this node.
@@ -26,6 +28,14 @@ package enum ReadRoute: Hashable, Sendable {
     case search
     /// Users by name.
     case users
+    /// Who takes part in a conversation.
+    case participants(conversation: String)
+    /// The conversations in a user's list.
+    case rooms(user: String)
+    /// Whom a user keeps.
+    case contacts(user: String)
+    /// What a user looked for.
+    case searches(user: String)
 
     /// The route of what stands behind `/v1/`, decoded.
     package init?(_ path: some Collection<String>) {
@@ -47,6 +57,10 @@ package enum ReadRoute: Hashable, Sendable {
         case ("access", 1): self = .access
         case ("users", 3) where path[2] == "readers": self = .readers(user: path[1])
         case ("search", 1): self = .search
+        case ("conversations", 3) where path[2] == "participants": self = .participants(conversation: path[1])
+        case ("users", 3) where path[2] == "conversations": self = .rooms(user: path[1])
+        case ("users", 3) where path[2] == "contacts": self = .contacts(user: path[1])
+        case ("users", 3) where path[2] == "searches": self = .searches(user: path[1])
         default: return nil
         }
     }
@@ -76,6 +90,10 @@ package enum ReadRoute: Hashable, Sendable {
         case .readers(let user): ["users", user, "readers"]
         case .search: ["search"]
         case .users: ["users"]
+        case .participants(let conversation): ["conversations", conversation, "participants"]
+        case .rooms(let user): ["users", user, "conversations"]
+        case .contacts(let user): ["users", user, "contacts"]
+        case .searches(let user): ["users", user, "searches"]
         }
     }
 
@@ -110,7 +128,10 @@ package enum ReadRoute: Hashable, Sendable {
             true
         case (.conversation, .names(let names)), (.profile, .names(let names)), (.surveys, .names(let names)):
             names.count == 1
+        case (.participants, .names(let names)), (.contacts, .names(let names)): names.count == 1
         case (.survey, .names(let names)), (.users, .names(let names)): names.count == 2
+        case (.rooms, .names(let names)): RoomPlace(names: names) != nil
+        case (.searches, .names(let names)): names.count == 3
         default: false
         }
     }

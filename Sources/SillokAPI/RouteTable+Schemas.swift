@@ -2,7 +2,9 @@ internal import EventStore
 
 extension RouteTable {
     /// The forms that routes name, in the order of the document.
-    package static let schemas: [(String, Schema)] = [
+    package static let schemas = mostSchemas + listSchemas
+
+    private static let mostSchemas: [(String, Schema)] = [
         (
             "Error",
             .object([
@@ -104,7 +106,7 @@ extension RouteTable {
                 ("type", .choice(["conversation"])), ("conversation", .text),
                 ("title", .nullable(.text)), ("category", .nullable(.text)), ("started_by", .nullable(.text)),
                 ("version", .integer), ("messages", .integer),
-                ("first_time", .time), ("last_time", .time),
+                ("first_time", .time), ("last_time", .time), ("participants?", .integer),
             ])
         ),
         (

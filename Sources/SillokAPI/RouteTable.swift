@@ -3,7 +3,7 @@ internal import Access
 /// Every route of the API: who routes, checks roles and parameters, counts, and writes the OpenAPI document reads it here.
 package enum RouteTable {
     package static let all: [RouteSpecification] =
-        log + views + subscriptions + deliveries + access + node + peers + [document]
+        log + views + lists + subscriptions + deliveries + access + node + peers + [document]
 
     /// What a path and a method lead to. `HEAD` leads where `GET` does.
     ///
@@ -36,8 +36,8 @@ package enum RouteTable {
 
     // MARK: Who
 
-    private static let speakers: Set<RoleKind> = [.user, .bot, .app]
-    private static let readers: Set<RoleKind> = [.user, .bot, .app, .reader, .auditor]
+    static let speakers: Set<RoleKind> = [.user, .bot, .app]
+    static let readers: Set<RoleKind> = [.user, .bot, .app, .reader, .auditor]
     /// Those who read what belongs to many.
     private static let allReaders: Set<RoleKind> = [.app, .reader, .auditor]
     static let workers: Set<RoleKind> = [.bot, .app]
@@ -47,12 +47,12 @@ package enum RouteTable {
 
     // MARK: Parameters
 
-    private static let limit = RouteParameter("limit", .number(1...500), "At most so many lines; 50 unless said.")
-    private static let cursor = RouteParameter(
+    static let limit = RouteParameter("limit", .number(1...500), "At most so many lines; 50 unless said.")
+    static let cursor = RouteParameter(
         "cursor", .place, "`next` of the page before, with the same path and parameters.")
     private static let atLeast = RouteParameter(
         "at_least", .text, "A vector: the answer has at least that; it waits for it up to 2 s, else 503.")
-    private static let paging = [limit, cursor, atLeast]
+    static let paging = [limit, cursor, atLeast]
     private static let types = RouteParameter("type", .text, repeatable: true, "Only events of this type.")
     private static let authors = RouteParameter("author", .text, repeatable: true, "Only events of this author.")
     private static let conversations = RouteParameter(
@@ -146,7 +146,7 @@ package enum RouteTable {
     private static let views: [RouteSpecification] = [
         RouteSpecification(
             .listConversations, "GET", "/v1/conversations", allReaders, "Conversations, the latest active first.",
-            parameters: paging + moments,
+            parameters: paging + moments + ofConversations,
             answers: [.lines("A page.", .oneOf([.ref("Conversation"), .ref("End")]))], errors: [.cursor, .scope]),
         RouteSpecification(
             .getConversation, "GET", "/v1/conversations/{conversation}", readers,
@@ -181,7 +181,12 @@ package enum RouteTable {
             errors: [.notFound, .cursor, .scope]),
         RouteSpecification(
             .listHistory, "GET", "/v1/users/{user}/history", readers, "A user's events across conversations.",
-            parameters: timeline + [conversations],
+            parameters: timeline + [
+                conversations,
+                RouteParameter(
+                    "received", .choice(["0", "1"]),
+                    "`1`: messages of all in the user's conversations while they were there, the newest first."),
+            ],
             answers: [.lines("A page.", .oneOf([.ref("Row"), .ref("End")]))],
             errors: [.notFound, .cursor, .scope]),
         RouteSpecification(

@@ -5,7 +5,8 @@ internal import Glibc
 enum Syncctl {
     static let subcommands: [Subcommand] = [
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
-        UsersCommand.entry, SurveyCommand.entry, SearchCommand.entry, TailCommand.entry, ShowCommand.entry,
+        RoomsCommand.entry, ContactsCommand.entry, SearchesCommand.entry, UsersCommand.entry, SurveyCommand.entry,
+        SearchCommand.entry, TailCommand.entry, ShowCommand.entry,
         WhyCommand.entry,
         DiffCommand.entry,
         ReplayCommand.entry, AppendCommand.entry, ImportCommand.entry, ExportCommand.entry, SubjectCommand.entry,

@@ -118,6 +118,8 @@ struct CLIJSONTests {
             #"{"type":"survey.answered","user":"u","data":{"survey":5}}"#,
             #"{"type":"profile.changed","user":"u","data":{"fields":{"name":"하늘"}}}"#,
             #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"뒤"}}"#,
+            #"{"type":"contact.added","user":"u","data":{"contact":"v","name":"친구"}}"#,
+            #"{"type":"search.remembered","user":"u","data":{"query":"두통"}}"#,
             "nonsense",
         ]
         let node = String(repeating: "ab", count: 32)
@@ -127,6 +129,8 @@ struct CLIJSONTests {
             ("conversations", [], ""), ("conversations", ["--all"], ""), ("profile", ["u"], ""), ("survey", [], ""),
             ("survey", ["s"], ""), ("search", ["b"], ""), ("search", ["b", "-C", "2"], ""),
             ("search", ["제목", "--total"], ""), ("search", ["하늘", "--rank"], ""), ("users", ["--match", "하"], ""),
+            ("rooms", ["u"], ""), ("rooms", ["nobody"], ""), ("conversations", ["--user", "u"], ""),
+            ("contacts", ["u"], ""), ("contacts", ["nobody"], ""), ("searches", ["u"], ""),
             ("tail", [], ""), ("show", ["2"], ""), ("show", ["99"], ""),
             ("why", ["2"], ""), ("why", ["99"], ""),
             ("diff", ["u", "--known-at", "1"], ""), ("diff", ["u", "--profile", "--known-at", "1"], ""),

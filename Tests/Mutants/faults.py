@@ -186,7 +186,7 @@ fault(12, "of titles with one time any may count", "INV-6", "TieTests Convergenc
       (ES + "Views/Conversations/ConversationsView.swift", "if map({ $0.stamp < write.stamp }) ?? true",
        "if map({ isPlanted(12) ? $0.stamp.key.time <= write.stamp.key.time : $0.stamp < write.stamp }) ?? true"))
 fault(11, "of profile fields with one time any may count", "INV-6", "TieTests ConvergenceTests ArrivalOrderTests",
-      (ES + "Views/Profiles/ProfilesView.swift", "all.sort { $0.stamp < $1.stamp }",
+      (ES + "Views/Profiles/CausalWrites.swift", "all.sort { $0.stamp < $1.stamp }",
        "all.sort { isPlanted(11) ? $0.stamp.key.time < $1.stamp.key.time : $0.stamp < $1.stamp }"))
 fault(74, "a twin that was recorded earlier never takes the other's place", "INV-6", "ArrivalOrderTests",
       (ES + "Projection/Projector.swift", "return event.precedes(counting) ?", "return event.precedes(counting) && !isPlanted(74) ?"))
@@ -983,8 +983,8 @@ fault(513, "a session can be opened with a cookie", "", "SessionTests",
 fault(514, "pages come without the policy that keeps texts from running", "", "PageTests",
       ("Sources/syncd/Pages/PageFiles.swift", 'HTTPField("Content-Security-Policy", policy),', 'HTTPField("Content-Security-Policy", isPlanted(514) ? "default-src *" : policy),'))
 fault(515, "an auditor's proof of a conversation is recorded as a read of no one", "INV-17", "ProofRouteTests",
-      ("Sources/syncd/Endpoints/ReadEndpoint+Access.swift", "case .rows(let conversation), .proofs(let conversation), .conversation(let conversation):",
-       "case .proofs where isPlanted(515): []\n                case .rows(let conversation), .proofs(let conversation), .conversation(let conversation):"))
+      ("Sources/syncd/Endpoints/ReadEndpoint+Access.swift", "case .rows(let conversation), .proofs(let conversation), .conversation(let conversation),",
+       "case .proofs where isPlanted(515): []\n                case .rows(let conversation), .proofs(let conversation), .conversation(let conversation),"))
 fault(516, "a page of a proof says that it is everything", "INV-19", "ProofRouteTests",
       ("Sources/syncd/Endpoints/ProofEndpoint.swift", "let isAll = request.query == TimelineQuery() && found.next == nil && bound == nil", "let isAll = isPlanted(516) || request.query == TimelineQuery() && found.next == nil && bound == nil"))
 fault(517, "operators learn whose events are quarantined", "", "ProofRouteTests",
@@ -1066,3 +1066,27 @@ fault(581, "clients that say nothing stay", "INV-9", "LineServerTests",
       (SE + "Networking/Lines/LineServer.swift", "where link.isOver(now: now) {", "where link.isOver(now: now) && !isPlanted(581) {"))
 fault(582, "bytes are read that are not wanted", "INV-9", "LineServerTests",
       (SE + "Networking/Lines/LineLink.swift", "guard isReading, !hasEnded else { return }", "guard isReading || isPlanted(582), !hasEnded else { return }"))
+# --- Lists of users -----------------------------------------------------------------------------------------------------------
+
+fault(550, "a mark counts that was written earlier and came later", "INV-6", "RoomsViewTests ConvergenceTests",
+      (ES + "Views/Rooms/RoomsView.swift", "if map({ $0.stamp < write.stamp }) ?? true { self = write }", "if isPlanted(550) || (map({ $0.stamp < write.stamp }) ?? true) { self = write }"))
+fault(551, "one's own messages are unread", "", "RoomsViewTests",
+      (ES + "Views/ViewReader+Rooms.swift", "guard let speaker = row.speaker, speaker != own else { return false }", "guard let speaker = row.speaker, speaker != own || isPlanted(551) else { return false }"))
+fault(552, "who joined later has everything unread", "", "RoomsViewTests",
+      (ES + "Views/ViewReader+Rooms.swift", "guard let opening = row.opening?.stamp.key.dot, opening != joined.dot else { return nil }", "guard let opening = row.opening?.stamp.key.dot, opening != joined.dot, !isPlanted(552) else { return nil }"))
+fault(553, "who has left goes on reading the last message", "INV-13", "RoomsViewTests",
+      (ES + "Views/ViewReader+Rooms.swift", "last: isGone ? nil : messages[index],", "last: isGone && !isPlanted(553) ? nil : messages[index],"))
+fault(554, "a message of a large conversation moves the rooms of all", "", "RoomsViewTests",
+      (ES + "Views/Rooms/RoomRows.swift", "occupants > RoomsView.mostInOrder ? Self.apart : hour", "occupants > RoomsView.mostInOrder && !isPlanted(554) ? Self.apart : hour"))
+fault(555, "a removal takes away an addition that it did not know of", "INV-6", "UserListsTests",
+      (ES + "Views/Contacts/ContactsView.swift", "clocks?.happenedBefore($0, event.key.dot) ?? false", "(clocks?.happenedBefore($0, event.key.dot) ?? false) || isPlanted(555)"))
+fault(556, "a search that was forgotten is told", "", "UserListsTests",
+      (ES + "Views/RecentSearches/RecentSearchesView.swift", "AND gone.stamp > row.stamp)", "AND gone.stamp > row.stamp AND \\(isPlanted(556) ? 0 : 1) = 1)"))
+fault(557, "a page of what was received ends before a newer message", "", "RoomsViewTests",
+      (ES + "Views/ViewReader+Received.swift", "Room.hour(of: last.time) > hour { return true }", "Room.hour(of: last.time) > hour - (isPlanted(557) ? 8 : 0) { return true }"))
+fault(558, "a list has rooms that the caller is not in", "INV-13", "UserListsProgramTests",
+      ("Sources/syncd/Endpoints/ReadEndpoint.swift", "case .rooms(let user): return isOpen(user) ?", "case .rooms(let user): return isOpen(user) || isPlanted(558) ?"))
+fault(559, "an erased message makes a room", "INV-11", "RoomsViewTests",
+      (ES + "Views/Rooms/RoomsView.swift", "let own: Ties = event.payload == nil ? [] : .room", "let own: Ties = event.payload == nil && !isPlanted(559) ? [] : .room"))
+fault(560, "a text is cut within a character", "", "RoomsViewTests",
+      (ES + "Views/Rooms/RoomAnswers.swift", "if size > bytes { break }", "if size > bytes, !isPlanted(560) { break }"))

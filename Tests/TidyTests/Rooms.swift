@@ -159,6 +159,21 @@ enum Rooms {
             "EventStore/Views/Search", "the words of what people wrote, and where they stand",
             [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
         Room(
+            "EventStore/Views/Rooms", "which conversations users have in their lists, what they have read and hidden",
+            [
+                basics, "EventStore/Model", "EventStore/SQLite", "EventStore/LSM", "EventStore/Views/Contract",
+                "EventStore/Views/Timeline", "EventStore/Views/Conversations", "EventStore/Views/Profiles",
+            ]),
+        Room(
+            "EventStore/Views/Contacts", "whom users keep as contacts",
+            [
+                basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract",
+                "EventStore/Views/Profiles",
+            ]),
+        Room(
+            "EventStore/Views/RecentSearches", "what users looked for, to be offered again",
+            [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
+        Room(
             "EventStore/Projection", "the projector: views.db follows the log",
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
@@ -166,6 +181,7 @@ enum Rooms {
                 "EventStore/Views/Messages", "EventStore/Views/Conversations", "EventStore/Views/Profiles",
                 "EventStore/Views/Surveys", "EventStore/Views/Timeline", "EventStore/Views/Search",
                 "EventStore/Views/Causes",
+                "EventStore/Views/Rooms", "EventStore/Views/Contacts", "EventStore/Views/RecentSearches",
             ]),
         Room(
             "EventStore/Views/Check", "proving views by making them again",
@@ -174,6 +190,7 @@ enum Rooms {
                 "EventStore/LSM", "EventStore/Views/Contract", "EventStore/Views/Messages",
                 "EventStore/Views/Conversations", "EventStore/Views/Profiles", "EventStore/Views/Surveys",
                 "EventStore/Views/Search", "EventStore/Projection", "EventStore/Views/Causes",
+                "EventStore/Views/Rooms", "EventStore/Views/Contacts", "EventStore/Views/RecentSearches",
             ]),
         Room(
             "EventStore/Views", "the reader of all views",
@@ -183,6 +200,7 @@ enum Rooms {
                 "EventStore/Views/Messages", "EventStore/Views/Conversations",
                 "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Views/Timeline",
                 "EventStore/Views/Search", "EventStore/Projection",
+                "EventStore/Views/Rooms", "EventStore/Views/Contacts", "EventStore/Views/RecentSearches",
             ]),
         Room(
             "EventStore/Reading", "the reader of a store: its queries are always fresh",
@@ -312,7 +330,7 @@ enum Rooms {
         Room("syncctl/Session", "what one run of the command has: arguments, store, output", [store, kit, api]),
         Room(
             "syncctl/Client", "talking to a daemon, appending, reading",
-            [store, kit, api, client, "syncctl/Session"]),
+            [store, kit, api, client, access, "syncctl/Session"]),
         Room(
             "syncctl/Rendering", "events and timelines as text and JSON",
             [store, kit, api, "syncctl/Session", "syncctl/Client"]),

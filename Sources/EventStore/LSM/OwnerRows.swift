@@ -12,6 +12,11 @@ struct OwnerRows {
         known = tail.find(owner)
     }
 
+    /// With what was taken from memory before the transaction began.
+    init(_ table: SortedTable, known: Memtables.Found, owner: Int64) {
+        (self.table, self.known, self.owner) = (table, known, owner)
+    }
+
     /// What was found of a range.
     struct Found {
         var rows: [SortedRow] = []

@@ -13,6 +13,7 @@ enum ViewDatabase {
             TimelineView.self, HistoryView.self, ConversationsView.self, ParticipantsView.self, ProfilesView.self,
             SurveysView.self, MessagesView.self, SearchView.self,
             CausesView.self,
+            RoomsView.self, ContactsView.self, RecentSearchesView.self,
         ]
     }
 
@@ -21,6 +22,7 @@ enum ViewDatabase {
             TimelineView(tails, listener: TimelineSums.self), HistoryView(tails), ConversationsView(),
             ParticipantsView(), ProfilesView(), SurveysView(), MessagesView(), SearchView(),
             CausesView(),
+            RoomsView(), ContactsView(), RecentSearchesView(),
         ]
     }
 

@@ -140,7 +140,7 @@ extension ViewReader {
                     value: String(decoding: member.value.raw, as: UTF8.self), isMaximal: true)
                 let name = ByteText(member.name)
                 do throws(StoreError) {
-                    writes[name] = try ProfilesView.writes(writes[name] ?? [], with: write) {
+                    writes[name] = try CausalWrites.adding(write, to: writes[name] ?? []) {
                         dot throws(StoreError) in
                         try log.hadApplied(dot, when: event.key.dot, &left)
                     }

@@ -23,8 +23,7 @@ enum Naming {
 
     /// The conversation of two users, the same whichever of them begins it.
     static func direct(_ one: String, _ other: String) -> String {
-        let pair = [Array(one.utf8), Array(other.utf8)].sorted { $0.lexicographicallyPrecedes($1) }
-        return "dm-" + base32(SHA256().digest(Array("sillok-direct-v1".utf8) + [0] + pair[0] + [0] + pair[1]))
+        DirectConversation(one, other).id
     }
 
     private static let digits = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)

@@ -100,13 +100,22 @@ final class Reads {
         }
     }
 
-    /// The conversation's line, and who takes part; `nil` if there is no such conversation.
+    /// Those of who takes part in a conversation that are read with it.
+    static let mostParticipants = 100
+
+    /// The conversation's line, and the first of who takes part; `nil` if there is no such conversation.
     func conversation(
         _ id: String, at moment: PointInTime = PointInTime()
     ) throws(CommandFailure) -> (summary: JSONObject, participants: [JSONObject])? {
-        let lines = try all(.conversation(id), moment.parameters) { views throws(StoreError) in
+        let most = Self.mostParticipants
+        let lines = try all(.conversation(id), moment.parameters, limit: most) { views throws(StoreError) in
             guard let summary = try views.conversationSummary(id, at: moment) else { return [] }
-            return [JSONLine(summary)] + (try views.participants(of: id, at: moment)).map { JSONLine($0) }
+            guard moment.isNow else {
+                let people = try views.participants(of: id, at: moment)
+                return [JSONLine(summary, people: UInt64(people.count))] + people.prefix(most).map { JSONLine($0) }
+            }
+            return [JSONLine(summary, people: try views.people(of: id))]
+                + (try views.participants(of: id, limit: most)).map { JSONLine($0) }
         }
         return lines.first.map { ($0, Array(lines.dropFirst())) }
     }
@@ -120,14 +129,15 @@ final class Reads {
 
     /// Calls `body` with the lines of users whose names begin so, by name, at most `limit`.
     func users(
-        _ match: String, limit: Int, _ body: (JSONObject) throws(CommandFailure) -> Void
+        _ match: String?, limit: Int, _ body: (JSONObject) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
-        if let pages, try pages.lines(.users, [("match", match)], limit: limit, body) { return }
+        let parameters = match.map { [(name: "match", value: $0)] } ?? []
+        if let pages, try pages.lines(.users, parameters, limit: limit, body) { return }
         let views = try views()
         var left = limit
         var last: UserName?
         while left > 0 {
-            let page = try stored { try views.users(match, limit: min(left, 500), after: last?.place) }
+            let page = try stored { try views.users(match ?? "", limit: min(left, 500), after: last?.place) }
             guard !page.isEmpty else { break }
             for user in page { try body(JSONLine(user).object) }
             left -= page.count
@@ -158,21 +168,24 @@ final class Reads {
     }
 
     private func all(
-        _ route: ReadRoute, _ parameters: [(name: String, value: String)] = [],
+        _ route: ReadRoute, _ parameters: [(name: String, value: String)] = [], limit: Int = .max,
         orElse fromFiles: (ViewReader) throws(StoreError) -> [JSONLine]
     ) throws(CommandFailure) -> [JSONObject] {
         var lines: [JSONObject] = []
         let take = { (line: JSONObject) throws(CommandFailure) in lines.append(line) }
-        if let pages, try pages.lines(route, parameters, limit: .max, take) { return lines }
+        if let pages, try pages.lines(route, parameters, limit: limit, take) { return lines }
         let views = try views()
         return try stored { try fromFiles(views) }.map(\.object)
     }
 
     /// Calls `body` with the lines of conversations, the latest active first, at most `limit`.
     func conversations(
-        limit: Int, at moment: PointInTime = PointInTime(), _ body: (JSONObject) throws(CommandFailure) -> Void
+        limit: Int, filter: RoomFilter = RoomFilter(), at moment: PointInTime = PointInTime(),
+        _ body: (JSONObject) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
-        if let pages, try pages.lines(.conversations, moment.parameters, limit: limit, body) { return }
+        let parameters = moment.parameters + filter.parameters
+        if let pages, try pages.lines(.conversations, parameters, limit: limit, body) { return }
+        let query = try filter.query
         let views = try views()
         var left = limit
         var last: ConversationSummary?
@@ -181,8 +194,10 @@ final class Reads {
                 try views.conversations(limit: min(left, 5_000), before: last?.place, at: moment)
             }
             guard !page.isEmpty else { break }
-            for summary in page { try body(JSONLine(summary).object) }
-            left -= page.count
+            for summary in page where query.wants(summary) {
+                try body(JSONLine(summary).object)
+                left -= 1
+            }
             last = page.last
         }
     }

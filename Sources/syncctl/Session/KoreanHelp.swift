@@ -1,7 +1,7 @@
 /// The help of `syncctl` in Korean, by its English text. A test finds commands, general options and options of reading commands that
 /// are not here.
 enum KoreanHelp {
-    static let texts = [options, arguments, examples, discussions, backup, audit].reduce(commands) {
+    static let texts = [options, arguments, examples, discussions, backup, audit, lists].reduce(commands) {
         $0.merging($1) { $1 }
     }
 
@@ -113,7 +113,6 @@ enum KoreanHelp {
             "글에 있어야 할 낱말. 큰따옴표로 묶으면 구절, -낱말은 없어야 할 낱말입니다.",
         "Only replies of bots.": "봇의 답변만.",
         "Users who have a name, by name": "이름이 있는 사용자, 이름순",
-        "Only whose names begin so, whatever the case.": "이름이 이렇게 시작하는 사용자만. 대소문자는 가리지 않습니다.",
         "those whose names begin with 김": "이름이 김으로 시작하는 사용자",
         "The name is the field \"name\" of the profile. Exit code 1 when nothing matched.":
             "이름은 프로필의 \"name\" 항목입니다. 찾은 것이 없으면 종료 코드는 1입니다.",

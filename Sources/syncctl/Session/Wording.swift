@@ -8,6 +8,7 @@ enum Wording: String, CaseIterable, Sendable {
     // Headings
     case time, position, conversation, who, user, type, text, id
     case last, events, messages, startedBy, title
+    case unread, with, lastMessage, contact, phone, source, searchScope, searchWords
     case field, setBy, state, value, isSet, inConflict, alsoSaid
     case survey, answers, question, answer, count, share
     case name, home, open, out, behind, wants, event, attempts, at, reason, error, view
@@ -30,6 +31,7 @@ enum Wording: String, CaseIterable, Sendable {
     case noSuchType, didYouMean, noEventOf, noUser, noConversation, noConversations, noProfile, noSurveys, noAnswers,
         noEvent
     case nothingFound, moreFound, moreRanked, unindexed
+    case noContacts, noSearches, noMessage, isHidden, hasLeft
     case noEventsMatched, nothingParked, noSubscriptions, noPeers, nothingQuarantined, nothingMoreQuarantined
     case moreQuarantined
     // Remarks
@@ -222,7 +224,7 @@ enum Wording: String, CaseIterable, Sendable {
             Phrase(
                 "{0} events are erased: their lines have no data, and import passes them over",
                 "이벤트 {0}건은 삭제되어 내용이 없으며, 가져올 때 건너뜁니다")
-        default: figure
+        default: list
         }
     }
 }

@@ -123,7 +123,8 @@ final class APIServer: Sendable {
                     case .listEvents, .getEvent, .getWhy, .listConversations, .getConversation, .listRows,
                         .getProfile,
                         .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders,
-                        .search, .listUsers, .getProof, .listProofs:
+                        .search, .listUsers, .getProof, .listProofs, .listParticipants, .listRooms, .listContacts,
+                        .listSearches:
                         let term = AnswerTerm()
                         exchange.watchEnd { isGone in isGone ? term.cancel() : term.hasten() }
                         readers.submit(term, request) {

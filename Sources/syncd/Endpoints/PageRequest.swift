@@ -1,3 +1,4 @@
+internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
 internal import SyncEngine
@@ -20,6 +21,16 @@ struct PageRequest: Sendable {
     let words: SearchQuery?
     /// How the names begin that are looked for.
     let match: String
+    /// Which conversations are wanted.
+    let rooms: RoomQuery
+    /// Of a history: messages of all in the user's conversations.
+    let isReceived: Bool
+    /// Of those who take part: only whose ids come after it.
+    let after: String?
+    let searchScope: String?
+    let searchOrder: RecentSearchOrder
+    /// Of what stands for messages that have no text.
+    let language: Language
     /// Of a search: what fits best comes first.
     let isRanked: Bool
     /// Of a search: only how many texts there are.
@@ -39,6 +50,23 @@ struct PageRequest: Sendable {
         isNewestFirst = request.queryItem("order") != "oldest"
         question = request.queryItem("question")
         match = request.queryItem("match") ?? ""
+        let words = try request.queryItem("match").map { text throws(BadParameter) in
+            guard let words = TitleWords(text) else {
+                throw BadParameter(
+                    message: "match: no letter and no digit", hint: "the beginning of a name or a word")
+            }
+            return words
+        }
+        var rooms = RoomQuery()
+        rooms.isAll = request.queryItem("all") == "1"
+        (rooms.category, rooms.match) = (request.queryItem("category"), words)
+        self.rooms = rooms
+        isReceived = request.queryItem("received") == "1"
+        if isReceived { try Self.requireReceivable(request) }
+        after = request.queryItem("after")
+        searchScope = request.queryItem("scope")
+        searchOrder = request.queryItem("sort").flatMap(RecentSearchOrder.init) ?? .date
+        language = request.queryItem("language").flatMap(Language.init) ?? .korean
         isRanked = request.queryItem("order") == "rank"
         isCount = request.queryItem("count") == "1"
         causes = CauseLimits(
@@ -53,7 +81,7 @@ struct PageRequest: Sendable {
         query.types += request.queryItem("role").flatMap(DialogueRole.init(rawValue:))?.types ?? []
         query.authors = request.queryItems("author")
         query.conversations = request.queryItems("conversation")
-        words = route == .search ? try Self.words(request, query) : nil
+        self.words = route == .search ? try Self.words(request, query) : nil
         var moment = PointInTime()
         moment.asOf = request.queryItem("as_of").flatMap(Timestamp.milliseconds)
         moment.knownAt = request.queryItem("known_at").flatMap { UInt64($0) }
@@ -83,6 +111,23 @@ struct PageRequest: Sendable {
     func goesOn(in log: LogReader) throws(StoreError) -> Bool {
         guard let cursor else { return true }
         return try log.has(cursor.end)
+    }
+
+    /// Refuses what does not go with `received`.
+    private static func requireReceivable(_ request: HTTPRequest) throws(BadParameter) {
+        for name in ["type", "role", "conversation"] where !request.queryItems(name).isEmpty {
+            throw BadParameter(
+                message: "\(name): not with received, which has the messages of all the user's conversations",
+                hint: "since, until and author go with it")
+        }
+        for name in ["as_of", "known_at"] where request.queryItem(name) != nil {
+            throw BadParameter(
+                message: "\(name): not with received: who was in which conversation is told as of now",
+                hint: "until tells what was said before a time")
+        }
+        if request.queryItem("order") == "oldest" {
+            throw BadParameter(message: "order: what was received is told the newest first")
+        }
     }
 
     private static func words(

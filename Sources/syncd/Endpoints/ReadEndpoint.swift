@@ -7,17 +7,17 @@ internal import SyncEngine
 /// `GET` of what is stored: events, histories, conversations, profiles, surveys. An answer sees all that was in the log when it was
 /// asked for, is NDJSON, and is one page: its last line says where the next one begins.
 struct ReadEndpoint {
-    private let request: PageRequest
-    private let views: ViewReader
-    private let lines: EventLines
+    let request: PageRequest
+    let views: ViewReader
+    let lines: EventLines
     /// Where the log ends; of a timeline's page, where the views of it do.
-    private var end: LogPlace
+    var end: LogPlace
     /// Up to where it is durable.
     private let durable: UInt64
-    private var sight: Sight
+    var sight: Sight
 
     /// What a page has but for its last line.
-    private struct Page {
+    struct Page {
         var body: [UInt8] = []
         var count = 0
         /// Where the next page begins.
@@ -210,19 +210,29 @@ struct ReadEndpoint {
             return isOpen(user) || sight.caller.isAny(of: [.admin]) ? try access(of: user) : nil
         case .search: return try search()
         case .users: return try users()
+        case .participants(let conversation): return try participants(conversation)
+        case .rooms(let user): return isOpen(user) ? try rooms(user) : nil
+        case .contacts(let user): return isOpen(user) ? try contacts(user) : nil
+        case .searches(let user): return isOpen(user) ? try searches(user) : nil
         }
     }
 
     /// Whether the caller sees what belongs to this user.
-    private func isOpen(_ user: String) -> Bool { sight.isWhole || sight.caller.isSelf(user) }
+    func isOpen(_ user: String) -> Bool { sight.isWhole || sight.caller.isSelf(user) }
 
     private mutating func timeline(_ owner: TimelineOwner) throws(StoreError) -> Page {
         var bound: DisplayKey?
         if case .entry(let key) = request.place { bound = key }
+        if case .user(let user) = owner, request.isReceived { return try received(by: user, before: bound) }
         let found =
             request.isNewestFirst
             ? try views.newest(request.limit, of: owner, request.query, before: bound)
             : try views.oldest(request.limit, of: owner, request.query, after: bound)
+        return try page(of: found)
+    }
+
+    /// The lines of entries that the caller sees.
+    mutating func page(of found: TimelinePage) throws(StoreError) -> Page {
         var page = Page()
         for entry in found.entries {
             guard try sight.sees(entry.stored.event.header, views) else { continue }
@@ -276,71 +286,6 @@ struct ReadEndpoint {
         var page = Page()
         for line in try CauseLines.lines(tree, lines) { page.add(line) }
         page.hasMore = !tree.isWhole
-        return page
-    }
-
-    private func conversations() throws(StoreError) -> Page {
-        var place: ConversationPlace?
-        if case .conversation(let found) = request.place { place = found }
-        var page = Page()
-        let found = try views.conversations(limit: request.limit, before: place, at: request.moment)
-        var last: ConversationPlace?
-        for summary in found {
-            // Those that were active at the same moment stay together: the place behind them is that moment.
-            if page.isFull, summary.place != last {
-                page.cut = .bytes
-                break
-            }
-            page.add(JSONLine(summary))
-            last = summary.place
-        }
-        page.hasMore = found.count >= request.limit || page.cut != nil
-        if page.hasMore { page.next = last.map(PagePlace.conversation) }
-        return page
-    }
-
-    /// The conversation, then who takes part, by name.
-    private mutating func conversation(_ id: String) throws(StoreError) -> Page? {
-        guard try sight.isIn(id, views), let summary = try views.conversationSummary(id, at: request.moment)
-        else { return nil }
-        var page = Page()
-        if request.place == nil { page.add(JSONLine(summary)) }
-        return try named(views.participants(of: id, at: request.moment), \.user, in: page) { JSONLine($0) }
-    }
-
-    /// Reads that were recorded, the newest first: of all nodes, or those that concern a user. They are few beside what is read.
-    private func access(of user: String?) throws(StoreError) -> Page {
-        var bound: DisplayKey?
-        if case .entry(let key) = request.place { bound = key }
-        var query = TimelineQuery()
-        query.types = [AccessGrant.read, AccessGrant.given]
-        var found: [TimelineEntry] = []
-        // Of each node all is known up to where its page ended: what lies behind the first of these ends is of a later page.
-        var end: DisplayKey?
-        var page = Page()
-        let own = Dictionary(grouping: try views.log.origins(), by: \.node).mapValues { Set($0.map(\.id)) }
-        for (node, origins) in own {
-            let part = try views.newest(request.limit, of: .user("node/\(node)"), query, before: bound)
-            found += part.entries.filter { origins.contains($0.stored.event.header.dot.origin) }
-            if let next = part.next { end = end.map { max($0, next) } ?? next }
-            page.cut = page.cut ?? part.cut
-        }
-        if let end { found.removeAll { $0.key < end } }
-        found.sort { $0.key > $1.key }
-        if found.count > request.limit {
-            found.removeSubrange(request.limit...)
-            (end, page.cut) = (found.last?.key, nil)
-        }
-        for entry in found {
-            guard let payload = entry.stored.event.payload else { continue }
-            let object = JSONObject(validated: payload)
-            let isWanted = user.map { user in
-                object.strings("users")?.contains { $0.hasSameBytes(as: user) } ?? false
-            }
-            guard isWanted ?? true else { continue }
-            page.add(JSONLine(read: object, entry.stored.event.header))
-        }
-        (page.hasMore, page.next) = (end != nil, end.map(PagePlace.entry))
         return page
     }
 
@@ -416,7 +361,7 @@ struct ReadEndpoint {
     }
 
     /// A page of a list that is sorted by the bytes of names.
-    private func named<Element>(
+    func named<Element>(
         _ all: [Element], _ name: (Element) -> String, in begun: Page = Page(), _ line: (Element) -> JSONLine
     ) -> Page {
         var rest = all[...]

@@ -71,6 +71,8 @@ struct Service: Sendable {
         let name = request.values.first ?? ""
         switch request.operation {
         case .appendEvents: append(request)
+        case .openDirect: try openDirect(request, name)
+        case .putContact, .deleteContact, .putSearch, .deleteSearch: try keep(request, name)
         case .getStatus: try status(exchange)
         case .getReceipt: try receipt(exchange)
         case .waitForNodes: wait(exchange)

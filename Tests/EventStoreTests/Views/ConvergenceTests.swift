@@ -43,7 +43,7 @@ struct ConvergenceTests {
             let target = EventID(UUIDBits(high: 7, low: UInt64.random(in: 0..<20, using: &random)))
             let number = Int.random(in: 0..<5, using: &random)
             let (type, payload): (String, String) =
-                switch Int.random(in: 0..<12, using: &random) {
+                switch Int.random(in: 0..<20, using: &random) {
                 case 0:
                     (
                         "conversation.started",
@@ -62,6 +62,12 @@ struct ConvergenceTests {
                 case 8: ("message.edited", #"{"message":"\#(target)","text":"고침 \#(number)"}"#)
                 case 9: ("message.retracted", #"{"message":"\#(target)"}"#)
                 case 10: ("profile.changed", #"{"fields":"not an object"}"#)
+                case 11: (number < 3 ? "conversation.hidden" : "conversation.shown", "{}")
+                case 12: ("message.read", #"{"upTo":"\#(target)"}"#)
+                case 13: ("contact.added", #"{"contact":"u-\#(number)","name":"\#(user)"}"#)
+                case 14: ("contact.removed", #"{"contact":"u-\#(number)"}"#)
+                case 15: ("search.remembered", #"{"query":"말 \#(number)","scope":"users"}"#)
+                case 16: ("search.forgotten", number == 0 ? #"{"all":true}"# : #"{"query":"말 \#(number)"}"#)
                 default: ("message.posted", #"{"text":"안녕 \#(number)"}"#)
                 }
             // A small pool of client-made ids, each always with the same content, makes twins.

@@ -94,6 +94,10 @@ struct ViewsCheckTests {
         ("DELETE FROM quarantine WHERE position = 4", "quarantine", "missing"),
         ("UPDATE survey_answer SET user = user + 1", "surveys", "user is"),
         ("UPDATE clock SET seq = 7", "clocks", "seq is 7, the log says 100"),
+        ("UPDATE contact_clock SET seq = 7", "contacts", "seq is 7, the log says 100"),
+        ("UPDATE occupant SET ties = 3 - ties", "rooms", "ties is"),
+        ("UPDATE occupant SET place = place + 1", "rooms", "place is"),
+        ("UPDATE room SET hour = 7", "rooms", "hour is 7"), ("DELETE FROM room", "rooms", "missing"),
         (
             "CREATE TRIGGER t AFTER INSERT ON profile BEGIN DELETE FROM profile; END", "database",
             "type 'trigger', name 't'"

@@ -53,6 +53,28 @@ struct ComparedTable {
             plain(
                 CausesView.name, "effect",
                 [Field("cause", .uuid), Field("time"), Field("hlc"), Field("position", .position)], []),
+            plain(
+                RoomsView.name, "room", [Field("conversation", .name)],
+                [Field("hour"), Field("occupants"), Field("people")]),
+            plain(
+                RoomsView.name, "occupant", [Field("conversation", .name), Field("user")],
+                [
+                    Field("ties"), Field("words"), Field("place"), Field("read", .uuid), Field("read_stamp", .stamp),
+                    Field("hidden"),
+                    Field("hidden_stamp", .stamp),
+                ]),
+            plain(
+                ContactsView.name, "contact", [Field("user", .name), Field("contact"), Field("stamp", .stamp)],
+                [Field("added"), Field("name"), Field("phone"), Field("source")]),
+            plain(
+                ContactsView.name, ContactsView.clocks, [Field("origin", .uuid), Field("other", .uuid)],
+                [Field("seq")]),
+            plain(
+                RecentSearchesView.name, "recent_search", [Field("user", .name), Field("query"), Field("scope")],
+                [Field("stamp", .stamp)]),
+            plain(
+                RecentSearchesView.name, "forgotten_search", [Field("user", .name), Field("query"), Field("scope")],
+                [Field("stamp", .stamp)]),
             plain("versions", "view", [Field("name")], [Field("version"), Field("position")]),
             plain("digests", "digest", [Field("view")], [Field("rows"), Field("sum")]),
             plain("quarantine", "quarantine", [Field("position", .position), Field("view")], [Field("reason")]),

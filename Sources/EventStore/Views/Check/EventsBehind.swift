@@ -58,7 +58,7 @@ extension ComparedTable {
             while try select.step() { positions.append(select.uint64(0)) }
             return positions
         case (ConversationsView.name, .integer(let conversation)?),
-            (ParticipantsView.name, .integer(let conversation)?):
+            (ParticipantsView.name, .integer(let conversation)?), (RoomsView.name, .integer(let conversation)?):
             var rows = OwnerRows(.timeline, Memtables(), owner: conversation)
             var range = RowRange.all(of: conversation, isBackward: true)
             range.most = 100_000

@@ -56,14 +56,21 @@ struct ProjectedEvent {
 enum EventType: String {
     case conversationStarted = "conversation.started"
     case conversationRenamed = "conversation.renamed"
+    case conversationHidden = "conversation.hidden"
+    case conversationShown = "conversation.shown"
     case participantJoined = "participant.joined"
     case participantLeft = "participant.left"
     case messagePosted = "message.posted"
     case messageEdited = "message.edited"
     case messageRetracted = "message.retracted"
+    case messageRead = "message.read"
     case botReplied = "bot.replied"
     case surveyAnswered = "survey.answered"
     case profileChanged = "profile.changed"
+    case contactAdded = "contact.added"
+    case contactRemoved = "contact.removed"
+    case searchRemembered = "search.remembered"
+    case searchForgotten = "search.forgotten"
 
     var isMessage: Bool { self == .messagePosted || self == .botReplied }
 

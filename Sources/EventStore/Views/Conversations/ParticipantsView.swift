@@ -111,6 +111,16 @@ final class ParticipantsView: View {
         }
     }
 
+    /// What the last event about it says of one user; `nil` if none speaks of them.
+    static func membership(
+        of user: String, in conversation: Int64, _ connection: Connection
+    ) throws(DatabaseError) -> Membership? {
+        try connection.first(
+            "SELECT joined, stamp FROM member WHERE conversation = ? AND user = ?",
+            [.integer(conversation), .text(user)]
+        ) { row in row.stamp(1).map { Membership(joined: row.int64(0) != 0, stamp: $0) } } ?? nil
+    }
+
     struct Row {
         let user: String
         var messages = Int64(0)

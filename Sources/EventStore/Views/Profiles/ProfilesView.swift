@@ -16,7 +16,7 @@ final class ProfilesView: View {
         """ + UserNames.schema + OriginClocks.schema
     static let isWatching = true
 
-    struct Write {
+    struct Write: CausalWrite {
         let stamp: Stamp
         let position: UInt64
         let author: Int64
@@ -38,7 +38,7 @@ final class ProfilesView: View {
 
     func load(_ store: ViewStore) throws(DatabaseError) { clocks = try OriginClocks(store.connection) }
 
-    func watch(_ event: ProjectedEvent, _ store: ViewStore) throws(DatabaseError) { try clocks?.apply(event, store) }
+    func watch(_ event: ProjectedEvent, _ store: ViewStore) throws(DatabaseError) { clocks?.apply(event) }
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard event.type == .profileChanged, change.amount >= 0, let payload = event.payload else {
@@ -56,29 +56,12 @@ final class ProfilesView: View {
             let write = Write(
                 stamp: stamp, position: event.position, author: event.author,
                 value: String(decoding: member.value.raw, as: UTF8.self), isMaximal: true)
-            let writes = Self.writes(known.now, with: write) { clocks?.happenedBefore($0, event.key.dot) ?? false }
+            let writes = CausalWrites.adding(write, to: known.now) {
+                clocks?.happenedBefore($0, event.key.dot) ?? false
+            }
             touched[key] = (known.stored, writes)
         }
         return nil
-    }
-
-    /// The writes of a field that stand once `write` has come: the last one, and those that no other knows of.
-    ///
-    /// - Parameter isKnown: Whether the origin of `write` had applied an event when it appended this one.
-    static func writes<Failure: Error>(
-        _ writes: [Write], with write: Write, isKnown: (Dot) throws(Failure) -> Bool
-    ) throws(Failure) -> [Write] {
-        // A name that stands twice in one event.
-        if writes.contains(where: { $0.stamp == write.stamp }) { return writes }
-        var all = writes
-        for index in all.indices where all[index].isMaximal {
-            if try isKnown(all[index].stamp.key.dot) { all[index].isMaximal = false }
-        }
-        all.append(write)
-        all.sort { $0.stamp < $1.stamp }
-        let last = all[all.count - 1].stamp
-        all.removeAll { !$0.isMaximal && $0.stamp != last }
-        return all
     }
 
     static func load(_ user: Int64, _ field: String, _ connection: Connection) throws(DatabaseError) -> [Write] {
@@ -118,6 +101,7 @@ final class ProfilesView: View {
             }
         }
         try rename(store)
+        try clocks?.save(store.connection)
         touched = [:]
     }
 
@@ -142,29 +126,49 @@ final class ProfilesView: View {
 /// differences; this is their sum.
 final class OriginClocks {
     static let table = "clock"
-    static let schema = """
-        CREATE TABLE clock(origin BLOB, other BLOB, seq INTEGER NOT NULL, PRIMARY KEY(origin, other)) WITHOUT ROWID;
+    static let schema = schema(of: table)
+
+    static func schema(of table: String) -> String {
         """
+        CREATE TABLE \(table)(origin BLOB, other BLOB, seq INTEGER NOT NULL, PRIMARY KEY(origin, other)) WITHOUT ROWID;
+        """
+    }
 
+    private let insertion: String
     private var vectors: [OriginID: [OriginID: UInt64]] = [:]
-    private var changed: Set<Dot> = []
+    /// Of which origin's vector which part is not stored yet.
+    private struct Part: Hashable {
+        let origin: OriginID
+        let other: OriginID
+    }
+    private var changed: Set<Part> = []
 
-    init(_ connection: Connection) throws(DatabaseError) {
-        try connection.rows("SELECT origin, other, seq FROM clock") { row in
+    /// - Parameter table: Another one of this form, of a view that is built anew for itself.
+    init(_ connection: Connection, table: String = OriginClocks.table) throws(DatabaseError) {
+        insertion = "INSERT OR REPLACE INTO \(table)(origin, other, seq) VALUES(?, ?, ?)"
+        try connection.rows("SELECT origin, other, seq FROM \(table)") { row in
             guard let origin = row.uuid(0), let other = row.uuid(1) else { return }
             vectors[OriginID(origin), default: [:]][OriginID(other)] = row.uint64(2)
         }
     }
 
     /// Takes note of what an event's origin had applied.
-    func apply(_ event: ProjectedEvent, _ store: ViewStore) throws(DatabaseError) {
+    func apply(_ event: ProjectedEvent) {
         let origin = event.key.dot.origin
         for dependency in event.dependencies where dependency.origin != origin {
             vectors[origin, default: [:]][dependency.origin] = dependency.seq
-            try store.connection.run(
-                "INSERT OR REPLACE INTO clock(origin, other, seq) VALUES(?, ?, ?)", .blob(origin.bytes),
-                .blob(dependency.origin.bytes), .unsigned(dependency.seq))
+            changed.insert(Part(origin: origin, other: dependency.origin))
         }
+    }
+
+    /// Stores what has changed, once for a batch.
+    func save(_ connection: Connection) throws(DatabaseError) {
+        for part in changed {
+            guard let seq = vectors[part.origin]?[part.other] else { continue }
+            try connection.run(
+                insertion, .blob(part.origin.bytes), .blob(part.other.bytes), .unsigned(seq))
+        }
+        changed.removeAll(keepingCapacity: true)
     }
 
     /// Whether the origin of `event` had applied `earlier` when it appended `event`. Valid while `event` is the last

@@ -98,7 +98,9 @@ struct SearchedText {
         case .conversationStarted, .conversationRenamed:
             found = (.title, hasConversation ? payload.string("title") : nil)
         case .profileChanged: found = (.name, payload.object("fields")?.string("name"))
-        case .messageRetracted, .participantJoined, .participantLeft: return nil
+        case .messageRetracted, .messageRead, .participantJoined, .participantLeft, .conversationHidden,
+            .conversationShown, .contactAdded, .contactRemoved, .searchRemembered, .searchForgotten:
+            return nil
         }
         guard let text = found.1, !text.isEmpty else { return nil }
         (kind, self.text) = (found.0, text)

@@ -23,7 +23,7 @@ enum ConversationCommand {
         var printer = TimelinePrinter(session, showsConversation: false)
         try reads.timeline(.conversation(id), options.query) { row throws(CommandFailure) in try printer.add(row) }
         if !session.isJSON {
-            let names = participants(found?.participants ?? [], session)
+            let names = participants(found?.participants ?? [], of: found?.summary, session)
             let title = [id, found?.summary.string("title"), names].compactMap { $0 }
             let count = session.eventCount(printer.count)
             try printer.finish(title: (title + [count]).joined(separator: " · "))
@@ -50,11 +50,16 @@ enum ConversationCommand {
         }
     }
 
-    private static func participants(_ all: [JSONObject], _ session: Session) -> String? {
+    /// The first of who takes part, and how many more have, or had.
+    private static func participants(
+        _ all: [JSONObject], of summary: JSONObject?, _ session: Session
+    ) -> String? {
         let names = all.filter { $0.bool("joined") ?? true }.compactMap { $0.string("user") }
         if names.isEmpty { return nil }
         let shown = names.prefix(5).joined(separator: ", ")
-        return names.count > 5 ? session.shown(.andMore, shown, String(names.count - 5)) : shown
+        // Of those that were not read it is not known who has left.
+        let count = names.count + max(Int(clamping: summary?.integer("participants") ?? 0) - all.count, 0)
+        return count > 5 ? session.shown(.andMore, shown, String(count - 5)) : shown
     }
 }
 
@@ -62,20 +67,30 @@ enum ConversationsCommand {
     static let entry = Subcommand(
         Command(
             "conversations", "Conversations, the latest active first", group: "Read",
-            options: [
-                .value("last", short: "n", "N", "How many (default: 50)."),
-                .flag("all", "All of them."),
+            options: ListLimit.options + [
+                .value("user", short: "u", "USER", "Only of this user, as 'rooms' lists them.", names: "users"),
+                RoomsCommand.category, RoomsCommand.match,
             ] + TimeRange.moments + [OutputForm.csvOption],
             examples: [
                 .init("syncctl conversations", "the 50 that were active last"),
+                .init("syncctl conversations --category image --match 고양이", "those with pictures, by their titles"),
                 .init("syncctl conversations --all --json", "all of them, for a program"),
             ]), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let wanted = try usage { try session.arguments.integer("last", in: 1...100_000_000) }
-        if wanted != nil, session.arguments.flag("all") { throw usageFailure("--last and --all do not go together") }
-        let limit = session.arguments.flag("all") ? Int.max : wanted ?? 50
+        let limit = try ListLimit(session).count
         let range = try TimeRange(session)
+        let filter = try RoomFilter(session)
+        if let user = session.arguments.value("user") {
+            guard range.isEmpty else {
+                throw usageFailure(
+                    "--as-of and --known-at do not go with --user: a user's list is told as it stands now",
+                    hint: "'syncctl history \(user) --as-of TIME' has what was said to then")
+            }
+            let count = try RoomsCommand.list(of: user, session, filter)
+            if count == 0 { session.say(.noConversations) }
+            return count == 0 ? .nothingFound : .success
+        }
         let reads = try Reads(session)
         range.tell(session)
         var table = TextTable([
@@ -88,7 +103,7 @@ enum ConversationsCommand {
         ])
         if session.isCSV { try session.output.write(csv.header) }
         var count = 0
-        try reads.conversations(limit: limit, at: range.moment) { line throws(CommandFailure) in
+        try reads.conversations(limit: limit, filter: filter, at: range.moment) { line throws(CommandFailure) in
             count += 1
             guard !session.isJSON else { return try session.print(line) }
             guard !session.isCSV else { return try session.output.write(csv.record(line)) }

@@ -7,10 +7,8 @@ enum UsersCommand {
         Command(
             "users", "Users who have a name, by name", group: "Read",
             options: [
-                .value("match", "TEXT", "Only whose names begin so, whatever the case."),
-                .value("last", short: "n", "N", "How many (default: 50)."),
-                .flag("all", "All of them."), OutputForm.csvOption,
-            ],
+                RoomsCommand.match
+            ] + ListLimit.options + [OutputForm.csvOption],
             examples: [
                 .init("syncctl users --match 김", "those whose names begin with 김"),
                 .init("syncctl users --all --json", "all of them, for a program"),
@@ -18,10 +16,9 @@ enum UsersCommand {
             discussion: "The name is the field \"name\" of the profile. Exit code 1 when nothing matched."), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        let wanted = try usage { try session.arguments.integer("last", in: 1...100_000_000) }
-        if wanted != nil, session.arguments.flag("all") { throw usageFailure("--last and --all do not go together") }
-        let limit = session.arguments.flag("all") ? Int.max : wanted ?? 50
-        let match = session.arguments.value("match") ?? ""
+        let limit = try ListLimit(session).count
+        let match = session.arguments.value("match")
+        if let match { _ = try RoomFilter.words(match) }
         var table = TextTable([.whole(session.heading(.user)), .left(session.heading(.name))])
         let csv = MemberCSV(columns: ["user", "name"])
         if session.isCSV { try session.output.write(csv.header) }
@@ -34,7 +31,7 @@ enum UsersCommand {
         }
         if !table.isEmpty { try session.print(table) }
         try session.end(count: count)
-        if count == 0 { session.say(.nothingFound, match) }
+        if count == 0 { session.say(.nothingFound, match ?? "") }
         return count == 0 ? .nothingFound : .success
     }
 }

@@ -1,0 +1,90 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+
+/// How many lines a list has: `--last N`, `--all`, or 50.
+struct ListLimit {
+    static let options: [Command.Option] = [
+        .value("last", short: "n", "N", "How many (default: 50)."),
+        .flag("all", "All of them."),
+    ]
+
+    let count: Int
+
+    init(_ session: Session) throws(CommandFailure) {
+        let wanted = try usage { try session.arguments.integer("last", in: 1...100_000_000) }
+        if wanted != nil, session.arguments.flag("all") { throw usageFailure("--last and --all do not go together") }
+        count = session.arguments.flag("all") ? Int.max : wanted ?? 50
+    }
+}
+
+/// A user's conversations.
+enum RoomsCommand {
+    static let category = Command.Option.value(
+        "category", "NAME", "Only of this category.", allowed: ["text", "image", "voice"])
+    static let match = Command.Option.value(
+        "match", "TEXT", "Only whose names, titles or words begin so, whatever the case.")
+    static let hidden = Command.Option.flag("hidden", "Those, too, that the user has hidden or left.")
+
+    static let entry = Subcommand(
+        Command(
+            "rooms", "A user's conversations, with what is unread", group: "Read",
+            arguments: [.init("user", "Whose.", names: "users")],
+            options: ListLimit.options + [hidden, category, match, OutputForm.csvOption],
+            examples: [
+                .init("syncctl rooms u-1029", "the 50 with the latest messages"),
+                .init("syncctl rooms u-1029 --hidden --all --json", "all of them, also hidden ones, for a program"),
+            ],
+            discussion: """
+                The latest message first: its text up to 80 characters, and how many of others' messages came after what the user \
+                has read (message.read). Exit code 1 when nothing matched.
+                """), run: run)
+
+    private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let user = session.arguments.positional("user") ?? ""
+        let count = try list(of: user, session, try RoomFilter(session))
+        if count == 0 { session.say(.noConversations) }
+        return count == 0 ? .nothingFound : .success
+    }
+
+    /// Prints the list; says how many they are.
+    static func list(
+        of user: String, _ session: Session, _ filter: RoomFilter
+    ) throws(CommandFailure) -> Int {
+        let limit = try ListLimit(session).count
+        var table = TextTable([
+            .whole("\(session.heading(.last)) (\(session.offset))"), .whole(session.heading(.conversation)),
+            .right(session.heading(.unread)), .left(session.heading(.with)), .left(session.heading(.lastMessage)),
+        ])
+        let csv = MemberCSV(columns: [
+            "conversation", "title", "category", "messages", "last_time", "last_text", "unread", "hidden", "joined",
+        ])
+        if session.isCSV { try session.output.write(csv.header) }
+        var count = 0
+        let query = try filter.query
+        try Reads(session).rooms(of: user, query, filter, in: session.outputLanguage, limit: limit) {
+            line throws(CommandFailure) in
+            count += 1
+            guard !session.isJSON else { return try session.print(line) }
+            guard !session.isCSV else { return try session.output.write(csv.record(line)) }
+            table.add(cells(line, session))
+        }
+        if !table.isEmpty { try session.print(table) }
+        try session.end(count: count) { line in line.add("user", user) }
+        return count
+    }
+
+    private static func cells(_ room: JSONObject, _ session: Session) -> [TextTable.Cell] {
+        let others = room["others"]?.elements?.compactMap(\.object) ?? []
+        let names = others.compactMap { $0.string("name") ?? $0.string("user") }
+        let unread = room["unread"]?.numberText ?? "0"
+        var text = room.string("last_text") ?? session.shown(.noMessage)
+        if room.bool("hidden") == true { text = "[\(session.shown(.isHidden))] \(text)" }
+        if room.bool("joined") == false { text = "[\(session.shown(.hasLeft))]" }
+        return [
+            .init(session.clock(room.moment("last_time"))), .init(room.string("conversation") ?? ""),
+            .init(unread == "0" ? "" : room.bool("unread_more") == true ? "\(unread)+" : unread),
+            .init(names.joined(separator: ", ")), .init(text),
+        ]
+    }
+}

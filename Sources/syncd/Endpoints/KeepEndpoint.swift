@@ -1,0 +1,111 @@
+internal import Access
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+internal import SyncEngine
+
+/// Short forms of appends: contacts, recent searches, and conversations of two.
+extension Service {
+    /// `PUT` and `DELETE` of what a user keeps.
+    func keep(_ request: AdmittedRequest, _ user: String) throws(StoreError) {
+        let exchange = request.exchange
+        var data = JSONLine()
+        var type: String
+        switch request.operation {
+        case .putContact, .deleteContact:
+            data.add("contact", request.values.last)
+            type = "contact.removed"
+            if request.operation == .putContact {
+                type = "contact.added"
+                if !exchange.request.body.isEmpty {
+                    guard let object = exchange.object() else { return }
+                    for name in ["name", "phoneNumber", "source"] {
+                        if let value = object.string(name) { data.add(name, value) }
+                    }
+                }
+            }
+        case .putSearch:
+            guard let object = exchange.object() else { return }
+            type = "search.remembered"
+            data.add("query", object.string("query"))
+            if let scope = object.string("scope") { data.add("scope", scope) }
+        default:
+            type = "search.forgotten"
+            let asked = exchange.request
+            if let query = asked.queryItem("query") { data.add("query", query) } else { data.add("all", true) }
+            if let scope = asked.queryItem("scope") { data.add("scope", scope) }
+        }
+        append(request, user, type, subject: nil, data) { batch, result in batch.answer(exchange, result) }
+    }
+
+    /// `POST /v1/direct/{user}`: the conversation of two, which is begun where no event says so yet.
+    func openDirect(_ request: AdmittedRequest, _ other: String) throws(StoreError) {
+        let exchange = request.exchange
+        let named = exchange.request.queryItem("as")
+        let users = request.caller.selves.filter(request.caller.isUser)
+        guard let user = named ?? users.first else {
+            return exchange.refuse(
+                .parameter, "as: whose conversation with \(other) it is", hint: "POST /v1/direct/\(other)?as=<user>")
+        }
+        guard request.caller.roles.contains(.app) || request.caller.isUser(user) else {
+            return exchange.refuse(.author, "as: \(user) is another one than the token is for")
+        }
+        guard !user.hasSameBytes(as: other) else {
+            return exchange.refuse(.parameter, "\(other): a conversation of two is with another")
+        }
+        let direct = DirectConversation(user, other)
+        let isThere = try reader.fresh { views throws(StoreError) in
+            let begun = try views.conversationSummary(direct.id)?.startedBy != nil
+            let joined = try views.participant(user, of: direct.id)?.joined
+            return begun && joined == true
+        }
+        if isThere { return exchange.reply(direct, begun: false) }
+        var data = JSONLine()
+        data.add("category", "text")
+        data.add("participants", direct.users)
+        append(request, user, "conversation.started", subject: direct.id, data) { batch, result in
+            guard case .success(let outcomes) = result, batch.answer(outcomes).status == 200 else {
+                return batch.answer(exchange, result)
+            }
+            exchange.reply(direct, begun: true)
+        }
+    }
+
+    /// Appends one event of a user, under the rules of all appends.
+    private func append(
+        _ request: AdmittedRequest, _ user: String, _ type: String, subject: String?, _ data: JSONLine,
+        _ answer: @escaping @Sendable (AppendBatch, Result<[AppendOutcome], StoreError>) -> Void
+    ) {
+        let exchange = request.exchange
+        if let obstacle = surroundingObstacles.first {
+            return exchange.refuse(
+                .disk, obstacle, hint: "again when there is room; what was reported as appended is safe")
+        }
+        if isTooFarBehind {
+            return exchange.refuse(.busy("the views are over \(Self.maximumLag) events behind"))
+        }
+        var line = JSONLine()
+        line.add("type", type)
+        line.add("user", user)
+        if let subject { line.add("subject", "conversation/\(subject)") }
+        line.addRaw("data", String(decoding: data.utf8, as: UTF8.self))
+        var batch = AppendBatch(
+            Array(line.utf8), .whole, derivesIDs: false, by: request.caller.actor, NativeLineParser())
+        do throws(StoreError) {
+            try permit(&batch, request.caller, isImport: false)
+            store.append([batch.call { [batch] result in answer(batch, result) }])
+        } catch {
+            exchange.refuse(error)
+        }
+    }
+}
+
+extension HTTPExchange {
+    fileprivate func reply(_ direct: DirectConversation, begun: Bool) {
+        var line = JSONLine(type: "direct")
+        line.add("conversation", direct.id)
+        line.add("participants", direct.users)
+        line.add("begun", begun)
+        reply(status: begun ? 201 : 200, contentType: "application/json", body: Array(line.utf8))
+    }
+}
