@@ -5,6 +5,7 @@ package enum Operation: String, CaseIterable, Sendable {
     case listConversations, getConversation, listRows, tellLive
     case getProof, listProofs
     case getProfile, listHistory, listSurveys, getSurvey, search, listUsers
+    case putAttachment, listAttachments, getAttachment
     // Subscriptions.
     case listSubscriptions, putSubscription, getSubscription, deleteSubscription
     case streamDeliveries, pullDeliveries, ackDeliveries, releaseDeliveries, extendDeliveries, parkDeliveries

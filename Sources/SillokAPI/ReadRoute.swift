@@ -26,6 +26,8 @@ package enum ReadRoute: Hashable, Sendable {
     case search
     /// Users by name.
     case users
+    /// Which events name which bytes.
+    case attachments
 
     /// The route of what stands behind `/v1/`, decoded.
     package init?(_ path: some Collection<String>) {
@@ -47,6 +49,7 @@ package enum ReadRoute: Hashable, Sendable {
         case ("access", 1): self = .access
         case ("users", 3) where path[2] == "readers": self = .readers(user: path[1])
         case ("search", 1): self = .search
+        case ("attachments", 1): self = .attachments
         default: return nil
         }
     }
@@ -76,6 +79,7 @@ package enum ReadRoute: Hashable, Sendable {
         case .readers(let user): ["users", user, "readers"]
         case .search: ["search"]
         case .users: ["users"]
+        case .attachments: ["attachments"]
         }
     }
 
@@ -106,7 +110,7 @@ package enum ReadRoute: Hashable, Sendable {
         switch (self, place) {
         case (.rows, .entry), (.proofs, .entry), (.history, .entry), (.access, .entry), (.readers, .entry),
             (.search, .entry),
-            (.conversations, .conversation), (.events, .log):
+            (.conversations, .conversation), (.events, .log), (.attachments, .attachment):
             true
         case (.conversation, .names(let names)), (.profile, .names(let names)), (.surveys, .names(let names)):
             names.count == 1

@@ -53,6 +53,12 @@ enum Rooms {
                 "EventStore/Log",
             ]),
         Room(
+            "EventStore/Attachments", "the bytes of attachments by their SHA-256, and how each stands",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log",
+            ]),
+        Room(
             "EventStore/Replication", "what goes to peers, and what is checked of what comes from them",
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
@@ -88,7 +94,7 @@ enum Rooms {
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/Files", "EventStore/Log",
                 "EventStore/Identity", "EventStore/Replication", "EventStore/Writer", "EventStore/Snapshot/Rows",
-                "EventStore/Snapshot",
+                "EventStore/Snapshot", "EventStore/Attachments",
             ]),
         Room(
             "EventStore/Audit", "proving a store from its files; evidence files in and out",
@@ -159,13 +165,16 @@ enum Rooms {
             "EventStore/Views/Search", "the words of what people wrote, and where they stand",
             [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
         Room(
+            "EventStore/Views/Attachments", "which events name which bytes",
+            [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
+        Room(
             "EventStore/Projection", "the projector: views.db follows the log",
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
                 "EventStore/Log", "EventStore/Writer", "EventStore", "EventStore/LSM", "EventStore/Views/Contract",
                 "EventStore/Views/Messages", "EventStore/Views/Conversations", "EventStore/Views/Profiles",
                 "EventStore/Views/Surveys", "EventStore/Views/Timeline", "EventStore/Views/Search",
-                "EventStore/Views/Causes",
+                "EventStore/Views/Causes", "EventStore/Views/Attachments",
             ]),
         Room(
             "EventStore/Views/Check", "proving views by making them again",
@@ -174,6 +183,7 @@ enum Rooms {
                 "EventStore/LSM", "EventStore/Views/Contract", "EventStore/Views/Messages",
                 "EventStore/Views/Conversations", "EventStore/Views/Profiles", "EventStore/Views/Surveys",
                 "EventStore/Views/Search", "EventStore/Projection", "EventStore/Views/Causes",
+                "EventStore/Views/Attachments",
             ]),
         Room(
             "EventStore/Views", "the reader of all views",
@@ -182,14 +192,14 @@ enum Rooms {
                 "EventStore/LSM", "EventStore/Views/Contract", "EventStore/Views/Causes",
                 "EventStore/Views/Messages", "EventStore/Views/Conversations",
                 "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Views/Timeline",
-                "EventStore/Views/Search", "EventStore/Projection",
+                "EventStore/Views/Search", "EventStore/Projection", "EventStore/Views/Attachments",
             ]),
         Room(
             "EventStore/Reading", "the reader of a store: its queries are always fresh",
             [
                 basics, "EventStore/Model", "EventStore/Files", "EventStore/Log", "EventStore", "EventStore/Audit",
                 "EventStore/Views/Conversations", "EventStore/Views/Profiles", "EventStore/Views/Surveys",
-                "EventStore/Views/Timeline", "EventStore/Projection", "EventStore/Views",
+                "EventStore/Views/Timeline", "EventStore/Projection", "EventStore/Views", "EventStore/Attachments",
             ]),
     ]
 

@@ -12,7 +12,7 @@ enum ViewDatabase {
         [
             TimelineView.self, HistoryView.self, ConversationsView.self, ParticipantsView.self, ProfilesView.self,
             SurveysView.self, MessagesView.self, SearchView.self,
-            CausesView.self,
+            CausesView.self, AttachmentsView.self,
         ]
     }
 
@@ -20,7 +20,7 @@ enum ViewDatabase {
         [
             TimelineView(tails, listener: TimelineSums.self), HistoryView(tails), ConversationsView(),
             ParticipantsView(), ProfilesView(), SurveysView(), MessagesView(), SearchView(),
-            CausesView(),
+            CausesView(), AttachmentsView(),
         ]
     }
 

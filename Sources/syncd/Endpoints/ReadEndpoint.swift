@@ -8,6 +8,7 @@ internal import SyncEngine
 /// asked for, is NDJSON, and is one page: its last line says where the next one begins.
 struct ReadEndpoint {
     private let request: PageRequest
+    private let store: EventStore
     private let views: ViewReader
     private let lines: EventLines
     /// Where the log ends; of a timeline's page, where the views of it do.
@@ -81,7 +82,7 @@ struct ReadEndpoint {
                 }
                 let end = try views.log.place(at: views.log.top())
                 var endpoint = ReadEndpoint(
-                    request: request, views: views, lines: lines, end: end, durable: durable,
+                    request: request, store: pool.store, views: views, lines: lines, end: end, durable: durable,
                     sight: Sight(admitted.caller))
                 guard let page = try endpoint.page() else { return .nothing }
                 cut = page.cut
@@ -206,6 +207,7 @@ struct ReadEndpoint {
             return isOpen(user) || sight.caller.isAny(of: [.admin]) ? try access(of: user) : nil
         case .search: return try search()
         case .users: return try users()
+        case .attachments: return try attachments()
         }
     }
 
@@ -377,6 +379,37 @@ struct ReadEndpoint {
             page.next = .names(user.place.names)
         }
         page.hasMore = page.count >= request.limit
+        if !page.hasMore { page.next = nil }
+        return page
+    }
+
+    /// What events name; `nil` where the caller does not see all and asks for more than what is theirs.
+    private mutating func attachments() throws(StoreError) -> Page? {
+        let store = try self.store.attachmentsIfAny()
+        var page = Page()
+        if let state = request.attachmentState {
+            guard sight.isWhole else { return nil }
+            let wants = try store?.all(state, limit: request.limit + 1) ?? []
+            for want in wants.prefix(request.limit) {
+                let named = try views.attachments(naming: want.digest, limit: 1).first
+                page.add(named.map { JSONLine($0, state) } ?? JSONLine(want, state))
+            }
+            page.hasMore = wants.count > request.limit
+            return page
+        }
+        switch request.attachmentOwner {
+        case .user(let user): guard isOpen(user) else { return nil }
+        case .conversation(let id): guard try sight.isIn(id, views) else { return nil }
+        case .all: guard sight.isWhole else { return nil }
+        }
+        var bound: AttachmentPlace?
+        if case .attachment(let place) = request.place { bound = place }
+        let found = try views.attachments(of: request.attachmentOwner, limit: request.limit, before: bound)
+        for named in found {
+            page.add(JSONLine(named, try store?.standing(of: named.item.digest)?.state))
+            page.next = .attachment(named.place)
+        }
+        page.hasMore = found.count >= request.limit
         if !page.hasMore { page.next = nil }
         return page
     }

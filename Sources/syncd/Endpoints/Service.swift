@@ -99,6 +99,15 @@ struct Service: Sendable {
         }
     }
 
+    /// Whether the bytes of an attachment that an event names may come from a peer: they are asked for then.
+    func awaitsAttachment(_ digest: Digest) -> Bool {
+        guard let attachments = try? store.attachmentsIfAny(), let known = try? attachments.standing(of: digest),
+            known.state == .missing || known.state == .damaged
+        else { return false }
+        node.demand(AttachmentWant(digest: digest, bytes: known.bytes))
+        return true
+    }
+
     /// Why the node cannot take appends; empty if it can.
     var obstacles: [String] {
         (store.obstacle.map { ["store: \($0.description)"] } ?? []) + surroundingObstacles

@@ -53,6 +53,10 @@ struct ComparedTable {
             plain(
                 CausesView.name, "effect",
                 [Field("cause", .uuid), Field("time"), Field("hlc"), Field("position", .position)], []),
+            plain(
+                AttachmentsView.name, "attachment",
+                [Field("sha256"), Field("time"), Field("hlc"), Field("position", .position)],
+                [Field("user", .name), Field("author", .name), Field("conversation", .name), Field("bytes"), Field("media")]),
             plain("versions", "view", [Field("name")], [Field("version"), Field("position")]),
             plain("digests", "digest", [Field("view")], [Field("rows"), Field("sum")]),
             plain("quarantine", "quarantine", [Field("position", .position), Field("view")], [Field("reason")]),

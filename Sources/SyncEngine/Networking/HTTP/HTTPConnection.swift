@@ -55,6 +55,8 @@ final class HTTPConnection {
     private(set) var hasEnded = false
     /// The request being answered is the last.
     private var isLast = false
+    /// The body that is coming of the request being answered, if it is taken in pieces.
+    private var upload: HTTPUpload?
     /// Requests are being handed out: those answered meanwhile are followed by the loop that does it.
     private var isServing = false
     /// In nanoseconds, of ``limits``.
@@ -103,6 +105,7 @@ final class HTTPConnection {
         count(0)
         Glibc.close(descriptor)
         server.forget(self)
+        endUpload()
         if case .answering(let transaction) = before { transaction.connectionClosed() }
     }
 
@@ -116,7 +119,9 @@ final class HTTPConnection {
             if now >= deadline || isIdle || isLate { close() }
         case .leaving: if now >= deadline { close() }
         // An answer may be quiet for long; but one that is there must be taken.
-        case .answering, .flushing: if isIdle, outputLength > 0 { close() }
+        case .answering, .flushing:
+            let isSlow = isReading && upload?.isSlow(now: now, isIdle: isIdle, limits, after: requestDeadline) ?? false
+            if isSlow || isIdle && outputLength > 0 { close() }
         case .closed: break
         }
     }
@@ -146,6 +151,7 @@ final class HTTPConnection {
             letGo()
             return noteUnfinished()
         }
+        if upload != nil { return pump() }
         if parser.pending >= Self.readAhead { watchReading(false) }
     }
 
@@ -203,7 +209,7 @@ final class HTTPConnection {
         switch phase {
         case .reading, .leaving: close()
         case .answering(let transaction):
-            if transaction.needsClient || isHungUp { close() } else { transaction.clientEnded() }
+            if upload != nil || transaction.needsClient || isHungUp { close() } else { transaction.clientEnded() }
         case .flushing, .closed: break
         }
     }
@@ -234,12 +240,68 @@ final class HTTPConnection {
                     } else {
                         server.received(request, from: number, transaction)
                     }
+                case .begun(var request, let terms):
+                    (request.peer, request.address, request.isStreamed) = (peer, address, true)
+                    isLast = terms.isLast || isReserved
+                    upload = HTTPUpload()
+                    let transaction = begin(HTTPTerms(terms, isLast: isLast))
+                    if isReserved && !server.isReserved(request.path) || !server.hasRoom(for: request) {
+                        busy(transaction)
+                    } else {
+                        server.received(request, from: number, transaction)
+                    }
+                case .piece, .ended: return
                 }
             } catch {
                 isLast = true
                 begin(HTTPTerms(isLast: true)).refuse(error.status, error.reason)
             }
         }
+    }
+
+    // MARK: Bodies in pieces
+
+    /// Whether the client may still be sending what no one reads any more once the request is answered.
+    var hasUnreadBody: Bool { upload != nil }
+
+    func takeBody(onPiece: @escaping ([UInt8]) -> Void, onEnd: @escaping (Bool) -> Void) {
+        guard let upload else { return onEnd(false) }
+        (upload.onPiece, upload.onEnd) = (onPiece, onEnd)
+        pump()
+    }
+
+    func bodyTaken(_ bytes: Int) {
+        upload?.waiting -= bytes
+        pump()
+    }
+
+    /// Hands on what has come of the body, as far as there is room, and reads on only then.
+    private func pump() {
+        guard case .answering(let transaction) = phase else { return }
+        while let upload {
+            guard upload.hasRoom(limits) else { return watchReading(false) }
+            do throws(HTTPFault) {
+                switch try parser.next() {
+                case .incomplete: return hasEnded ? close() : watchReading(true)
+                case .expectsContinue: send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+                case .piece(let bytes): upload.take(bytes)
+                case .ended:
+                    self.upload = nil
+                    parser.giveBack()
+                    if !hasEnded { watchReading(true) }
+                    upload.onEnd?(true)
+                case .begun, .request: return
+                }
+            } catch {
+                transaction.refuse(error.status, error.reason)
+                return endUpload()
+            }
+        }
+    }
+
+    private func endUpload() {
+        guard let upload = upload.take() else { return }
+        upload.onEnd?(false)
     }
 
     /// When the request began that is not whole; `nil` if there is none.
@@ -324,6 +386,8 @@ final class HTTPConnection {
 
     /// The answer is complete.
     func finished() {
+        if hasUnreadBody { isLast = true }
+        endUpload()
         phase = .flushing
         if outputLength == 0 { goOn() }
     }
