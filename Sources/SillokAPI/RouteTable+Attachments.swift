@@ -24,7 +24,8 @@ extension RouteTable {
                 RouteParameter("conversation", .text, "Only what stands in this conversation."),
                 RouteParameter(
                     "state", .choice(["missing", "damaged"]),
-                    "Only whose bytes are not here, or not as they should be; the first `limit` of them, for who reads all."),
+                    "Only whose bytes are not here, or not as they should be; the first `limit` of them, for who reads all."
+                ),
             ],
             answers: [.lines("A page.", .oneOf([.ref("Attachment"), .ref("End")]))], errors: [.notFound, .cursor]),
         RouteSpecification(

@@ -14,7 +14,9 @@ struct AttachmentProgramTests {
         var bytes = [UInt8](repeating: 0, count: count)
         for start in stride(from: 0, to: count, by: 8) {
             let word = random.next()
-            for index in start..<min(start + 8, count) { bytes[index] = UInt8(truncatingIfNeeded: word >> UInt64(8 * (index - start))) }
+            for index in start..<min(start + 8, count) {
+                bytes[index] = UInt8(truncatingIfNeeded: word >> UInt64(8 * (index - start)))
+            }
         }
         return try folder.write(Data(bytes), to: name)
     }
@@ -50,7 +52,9 @@ struct AttachmentProgramTests {
         return header
     }
 
-    @Test("Over the API: 201, then 200; wrong bytes 422 and nothing kept; ranges, tags and HEAD; only for who may read what names it")
+    @Test(
+        "Over the API: 201, then 200; wrong bytes 422 and nothing kept; ranges, tags and HEAD; only for who may read what names it"
+    )
     func routes() throws {
         let daemon = try DaemonProcess("n")
         try daemon.start(environment: ["SYNCD_ATTACHMENTS__MEDIA_TYPES": #"["image/*","text/plain"]"#])
@@ -58,12 +62,17 @@ struct AttachmentProgramTests {
         let type = "Content-Type: text/plain"
         let first = try #require(api.ask("POST", "/v1/attachments", body: "안녕하세요", headers: [type]))
         let digest = try #require(first.1.first?["sha256"] as? String)
-        #expect(first.0 == 201 && first.1.first?["bytes"] as? Int == 15 && first.1.first?["mediaType"] as? String == "text/plain")
-        #expect(api.ask("POST", "/v1/attachments", body: "안녕하세요", headers: [type, "Sillok-Sha256: \(digest)"])?.0 == 200)
-        let wrong = try #require(api.ask("POST", "/v1/attachments", body: "안녕", headers: [type, "Sillok-Sha256: \(digest)"]))
+        #expect(
+            first.0 == 201 && first.1.first?["bytes"] as? Int == 15
+                && first.1.first?["mediaType"] as? String == "text/plain")
+        #expect(
+            api.ask("POST", "/v1/attachments", body: "안녕하세요", headers: [type, "Sillok-Sha256: \(digest)"])?.0 == 200)
+        let wrong = try #require(
+            api.ask("POST", "/v1/attachments", body: "안녕", headers: [type, "Sillok-Sha256: \(digest)"]))
         #expect(wrong.0 == 422 && wrong.2.contains("E_ATTACHMENT_DIGEST"))
         #expect(api.ask("POST", "/v1/attachments", body: "x", headers: [type, "Sillok-Sha256: x"])?.0 == 400)
-        let page = try #require(api.ask("POST", "/v1/attachments", body: "<!doctype html><script>", headers: ["Content-Type: image/png"]))
+        let page = try #require(
+            api.ask("POST", "/v1/attachments", body: "<!doctype html><script>", headers: ["Content-Type: image/png"]))
         #expect(page.0 == 415 && page.2.contains("text/html"))
         #expect(api.ask("POST", "/v1/attachments", body: "MZ program", headers: [type])?.0 == 415)
         let files = try FileManager.default.subpathsOfDirectory(atPath: daemon.store + "/attachments")
@@ -80,11 +89,14 @@ struct AttachmentProgramTests {
             "Cache-Control: private, max-age=31536000, immutable",
         ] { #expect(whole.contains("\r\n\(field)\r\n"), "\(field)") }
         let part = api.raw("GET", "/v1/attachments/\(digest)", headers: ["Range: bytes=3-5"])
-        #expect(part.hasPrefix("HTTP/1.1 206 ") && part.contains("Content-Range: bytes 3-5/15\r\n") && part.hasSuffix("녕"))
+        #expect(
+            part.hasPrefix("HTTP/1.1 206 ") && part.contains("Content-Range: bytes 3-5/15\r\n") && part.hasSuffix("녕")
+        )
         #expect(api.raw("GET", "/v1/attachments/\(digest)", headers: ["Range: bytes=-3"]).hasSuffix("\r\n\r\n요"))
         #expect(api.raw("GET", "/v1/attachments/\(digest)", headers: ["Range: bytes=15-"]).hasPrefix("HTTP/1.1 416 "))
         #expect(
-            api.raw("GET", "/v1/attachments/\(digest)", headers: ["If-None-Match: \"\(digest)\""]).hasPrefix("HTTP/1.1 304 "))
+            api.raw("GET", "/v1/attachments/\(digest)", headers: ["If-None-Match: \"\(digest)\""]).hasPrefix(
+                "HTTP/1.1 304 "))
         let head = api.raw("HEAD", "/v1/attachments/\(digest)")
         #expect(head.contains("Content-Length: 15\r\n") && head.hasSuffix("\r\n\r\n"))
         #expect(api.ask("GET", "/v1/attachments/\(digest.uppercased())")?.0 == 404)
@@ -93,7 +105,9 @@ struct AttachmentProgramTests {
         #expect(api.ask("GET", "/v1/attachments/\(digest)", headers: [try token(api, "user:kim")])?.0 == 200)
         for role in ["user:lee", "bot:b"] {
             let header = try token(api, role)
-            for answer in [digest, String(repeating: "0", count: 64)].map({ api.ask("GET", "/v1/attachments/\($0)", headers: [header]) }) {
+            for answer in [digest, String(repeating: "0", count: 64)].map({
+                api.ask("GET", "/v1/attachments/\($0)", headers: [header])
+            }) {
                 #expect(answer?.0 == 404 && answer?.2.contains("E_NOT_FOUND") == true, "\(role)")
             }
             #expect(api.ask("GET", "/v1/attachments", headers: [header])?.0 == 404)
@@ -103,15 +117,22 @@ struct AttachmentProgramTests {
         #expect(api.ask("GET", "/v1/attachments/\(digest)", headers: [auditor])?.2.contains("E_REASON") == true)
         #expect(api.ask("GET", "/v1/attachments/\(digest)", headers: [auditor, "Sillok-Reason: 민원 4711"])?.0 == 200)
         let log = try #require(api.ask("GET", "/v1/access", headers: [token(api, "admin")]))
-        #expect(log.1.contains { $0["subject"] as? String == "/v1/attachments/\(digest)" && $0["users"] as? [String] == ["kim"] })
+        #expect(
+            log.1.contains {
+                $0["subject"] as? String == "/v1/attachments/\(digest)" && $0["users"] as? [String] == ["kim"]
+            })
         let list = try #require(api.ask("GET", "/v1/attachments?user=kim", headers: [token(api, "user:kim")]))
         #expect(list.1.first?["sha256"] as? String == digest && list.1.first?["state"] as? String == "present")
         let refused = try #require(
-            api.ask("POST", "/v1/events", body: #"{"type":"message.posted","user":"u","data":{"attachments":[{"sha256":"x"}]}}"#))
+            api.ask(
+                "POST", "/v1/events",
+                body: #"{"type":"message.posted","user":"u","data":{"attachments":[{"sha256":"x"}]}}"#))
         #expect(refused.0 == 422 && refused.2.contains("E_ATTACHMENT_FORM"))
     }
 
-    @Test("A hundred MiB pass in and out through a daemon whose memory grows by 8 MiB at most; more than the limit is refused (INV-9)")
+    @Test(
+        "A hundred MiB pass in and out through a daemon whose memory grows by 8 MiB at most; more than the limit is refused (INV-9)"
+    )
     func large() throws {
         let daemon = try DaemonProcess("n")
         try daemon.start()
@@ -141,9 +162,12 @@ struct AttachmentProgramTests {
         #expect(stored.lines.first?["bytes"] as? Int == 70_000 && stored.lines.last?["type"] as? String == "end")
         #expect(try Programs.syncctl(store, ["attachment", "get", digest]).code == 1)
         let absent = String(repeating: "ab", count: 32)
-        let data = #"{"text":"둘","attachments":[{"sha256":"\#(digest)","bytes":70000},{"sha256":"\#(absent)","bytes":1}]}"#
+        let data =
+            #"{"text":"둘","attachments":[{"sha256":"\#(digest)","bytes":70000},{"sha256":"\#(absent)","bytes":1}]}"#
         #expect(
-            try Programs.syncctl(store, ["append", "-u", "kim", "--conversation", "c", "--type", "message.posted", "--data", data]).code == 0)
+            try Programs.syncctl(
+                store, ["append", "-u", "kim", "--conversation", "c", "--type", "message.posted", "--data", data]
+            ).code == 0)
         let out = folder.file("out")
         #expect(try Programs.syncctl(store, ["attachment", "get", digest, "--out", out]).code == 0)
         #expect(try Data(contentsOf: URL(filePath: out)) == Data(contentsOf: URL(filePath: path)))
@@ -161,11 +185,15 @@ struct AttachmentProgramTests {
         try file.close()
         let verified = try Programs.syncctl(store, ["attachment", "verify", "--json"])
         #expect(verified.code == 3 && verified.lines.first?["sha256"] as? String == digest)
-        #expect(try Programs.syncctl(store, ["attachment", "list", "--damaged", "--json"]).lines.first?["sha256"] as? String == digest)
+        #expect(
+            try Programs.syncctl(store, ["attachment", "list", "--damaged", "--json"]).lines.first?["sha256"]
+                as? String == digest)
         #expect(try Programs.syncctl(store, ["attachment", "get", digest]).code == 75)
     }
 
-    @Test("What is put at one node is got from the other; damage heals from it; an erasure takes it from both (INV-11, INV-12)")
+    @Test(
+        "What is put at one node is got from the other; damage heals from it; an erasure takes it from both (INV-11, INV-12)"
+    )
     func nodes() throws {
         let (a, b) = try makePair()
         let path = try file("picture", 700_000)
@@ -192,7 +220,8 @@ struct AttachmentProgramTests {
         let plan = folder.file("plan")
         #expect(
             try a.syncctl(
-                "erase", "user", "gone", "--authored", "erase", "--replies", "keep", "--reason", "요청", "--who", "kim", "--plan", plan
+                "erase", "user", "gone", "--authored", "erase", "--replies", "keep", "--reason", "요청", "--who", "kim",
+                "--plan", plan
             ).code == 0)
         #expect(try a.syncctl("erase", "user", "gone", "--confirm", plan).code == 0)
         for node in [a, b] {
@@ -204,7 +233,8 @@ struct AttachmentProgramTests {
         }
     }
 
-    @Test("A hundred pictures at nodes that are cut off and joined again: every one is on both, byte for byte (INV-12)")
+    @Test(
+        "A hundred pictures at nodes that are cut off and joined again: every one is on both, byte for byte (INV-12)")
     func pictures() throws {
         let (a, b) = try makePair()
         let port = try a.port()
@@ -213,7 +243,9 @@ struct AttachmentProgramTests {
             var digests: [[String]] = [[], []]
             for index in 0..<10 {
                 for (number, node) in [a, b].enumerated() {
-                    let path = try file("p\(round)-\(index)-\(number)", 20_000 + index * 9_000, seed: UInt64(round * 100 + index * 2 + number + 7))
+                    let path = try file(
+                        "p\(round)-\(index)-\(number)", 20_000 + index * 9_000,
+                        seed: UInt64(round * 100 + index * 2 + number + 7))
                     let digest = try put(node, path)
                     all[digest] = path
                     digests[number].append(digest)
@@ -232,13 +264,16 @@ struct AttachmentProgramTests {
         for node in [a, b] {
             var missing = -1
             for _ in 0..<300 where missing != 0 {
-                missing = try node.syncctl("attachment", "list", "--missing", "--json").lines.filter { $0["type"] as? String != "end" }.count
+                missing = try node.syncctl("attachment", "list", "--missing", "--json").lines.filter {
+                    $0["type"] as? String != "end"
+                }.count
                 usleep(100_000)
             }
             #expect(missing == 0)
             #expect(try node.syncctl("attachment", "verify").code == 0)
             for (digest, path) in all {
-                let blob = try Data(contentsOf: URL(filePath: "\(node.store)/attachments/\(digest.prefix(2))/\(digest)"))
+                let blob = try Data(
+                    contentsOf: URL(filePath: "\(node.store)/attachments/\(digest.prefix(2))/\(digest)"))
                 #expect(blob == (try Data(contentsOf: URL(filePath: path))))
             }
         }

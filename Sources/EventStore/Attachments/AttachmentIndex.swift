@@ -144,7 +144,9 @@ final class AttachmentIndex {
     /// Up to which position of this log's views it was looked at what they name.
     func place(of log: String) throws(StoreError) -> UInt64 {
         try mapped { () throws(DatabaseError) in
-            let found = try connection.first("SELECT position FROM place WHERE log = ?", [.text(log)]) { $0.uint64(0) }
+            let found = try connection.first("SELECT position FROM place WHERE log = ?", [.text(log)]) {
+                $0.uint64(0)
+            }
             return found ?? 0
         }
     }

@@ -13,7 +13,9 @@ package enum MediaType {
     /// By the first bytes; `nil` where those do not tell.
     package static func found(in bytes: some Collection<UInt8>) -> String? {
         let bytes = Array(bytes.prefix(looked))
-        func begins(_ signature: [UInt8], at offset: Int = 0) -> Bool { bytes.dropFirst(offset).starts(with: signature) }
+        func begins(_ signature: [UInt8], at offset: Int = 0) -> Bool {
+            bytes.dropFirst(offset).starts(with: signature)
+        }
         func begins(_ text: StaticString, at offset: Int = 0) -> Bool {
             let signature = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
             return bytes.dropFirst(offset).starts(with: signature)
@@ -68,7 +70,10 @@ package enum MediaType {
         guard rest.first == UInt8(ascii: "<") else { return nil }
         let text = String(decoding: rest, as: UTF8.self).lowercased()
         if text.contains("<svg") { return "image/svg+xml" }
-        let tags = ["<!doctype html", "<html", "<head", "<body", "<script", "<iframe", "<!--", "<title", "<h1", "<div", "<p>", "<a "]
+        let tags = [
+            "<!doctype html", "<html", "<head", "<body", "<script", "<iframe", "<!--", "<title", "<h1", "<div", "<p>",
+            "<a ",
+        ]
         if tags.contains(where: text.hasPrefix) { return "text/html" }
         return text.hasPrefix("<?xml") ? "text/xml" : nil
     }

@@ -86,7 +86,8 @@ package final class AttachmentKeeper: Sendable, StoreFollower {
                     swept = MonotonicClock.now
                     try upkeep.dropUnnamed(before: WallClock.now - unnamedFor)
                 }
-                later(isMore ? 0 : isBehind ? Self.pace : Self.patience, again: isMore || isBehind || leaving > 0, nil)
+                later(
+                    isMore ? 0 : isBehind ? Self.pace : Self.patience, again: isMore || isBehind || leaving > 0, nil)
             } catch {
                 views = nil
                 later(Self.patience, again: true, error)

@@ -82,7 +82,8 @@ final class AttachmentDesk: Sendable {
             log(
                 NodeRemark(
                     "ATTACHMENT_WRONG",
-                    "node \(node.short) has sent other bytes than attachment \(told.digest) has: thrown away, others are asked"))
+                    "node \(node.short) has sent other bytes than attachment \(told.digest) has: thrown away, others are asked"
+                ))
         }
         plan.withLock { $0.failed(told.digest, at: node) }
         return nil

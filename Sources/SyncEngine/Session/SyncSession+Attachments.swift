@@ -63,7 +63,8 @@ extension SyncSession {
 
     /// A piece came, or that the peer has none. One that was given up is passed over.
     mutating func attachmentTold(_ told: AttachmentTold, now: Moment, _ effects: inout [SessionEffect]) {
-        guard let asked = attachments.asked, asked.ask.digest == told.digest, asked.ask.offset == told.offset || !told.isHere
+        guard let asked = attachments.asked, asked.ask.digest == told.digest,
+            asked.ask.offset == told.offset || !told.isHere
         else { return }
         let took = now.monotonic - asked.at
         attachments.took(took - min(took, shortestRoundTrip ?? 0))
@@ -95,7 +96,8 @@ extension SyncSession {
 
     /// Answers when no event waits for the peer or is on its way: an attachment never holds one up for longer than one piece takes.
     mutating func answerForAttachment(_ effects: inout [SessionEffect]) {
-        guard let ask = attachments.question, !attachments.isAnswering, case .open(let hello, let outgoing, _) = state,
+        guard let ask = attachments.question, !attachments.isAnswering,
+            case .open(let hello, let outgoing, _) = state,
             outgoing.isQuiet, !snapshot.holdsEvents
         else { return }
         attachments.isAnswering = true

@@ -10,7 +10,9 @@ enum AttachmentCommand {
         Command(
             "attachment put", "Keeps a file's bytes for an event to name", group: "Attachments",
             arguments: [.init("file", "The file.")],
-            options: [.value("media-type", "TYPE", "What it is, as image/png; its first bytes say it where they tell.")],
+            options: [
+                .value("media-type", "TYPE", "What it is, as image/png; its first bytes say it where they tell.")
+            ],
             examples: [
                 .init("syncctl attachment put photo.jpg", "prints its SHA-256"),
                 .init(
@@ -26,7 +28,9 @@ enum AttachmentCommand {
         Command(
             "attachment get", "Writes the bytes of an attachment", group: "Attachments",
             arguments: [.init("sha256", "The 64 digits in the event.")],
-            options: [.value("out", "FILE", "Writes them there, and not to standard output; the file must not exist.")],
+            options: [
+                .value("out", "FILE", "Writes them there, and not to standard output; the file must not exist.")
+            ],
             examples: [.init("syncctl attachment get 3a1f… --out photo.jpg", "the file appears when it is whole")],
             discussion: """
                 What has other bytes than its name says is not given out. Exit code 1: no event names it. Exit code 75: its bytes are not \
@@ -189,7 +193,8 @@ enum AttachmentCommand {
         }
         guard taken.sha.finish() == digest else {
             throw CommandFailure(
-                code: ErrorCode.attachmentDigest.rawValue, "other bytes came than the name says", hint: "the same once more",
+                code: ErrorCode.attachmentDigest.rawValue, "other bytes came than the name says",
+                hint: "the same once more",
                 exitCode: .badInput)
         }
         return taken.count
@@ -203,7 +208,8 @@ enum AttachmentCommand {
         let filters = ["user", "conversation"].compactMap { name in arguments.value(name).map { (name, $0) } }
         let states = [AttachmentState.missing, .damaged].filter { arguments.flag($0.text) }
         guard filters.count + states.count <= 1 else {
-            throw usageFailure("--user, --conversation, --missing and --damaged do not go together", hint: "one of them")
+            throw usageFailure(
+                "--user, --conversation, --missing and --damaged do not go together", hint: "one of them")
         }
         var table = TextTable([
             .left(session.heading(.digest)), .right(session.heading(.bytes)), .left(session.heading(.type)),

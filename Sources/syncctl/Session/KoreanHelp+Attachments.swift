@@ -21,26 +21,26 @@ extension KoreanHelp {
         "what has to come from a peer": "다른 노드에서 받아야 할 것",
         "reads every file": "모든 파일을 읽습니다",
         """
-            The answer has what stands in the event: sha256, bytes and mediaType. Bytes that no event names within a day are taken \
-            away again.
-            """:
+        The answer has what stands in the event: sha256, bytes and mediaType. Bytes that no event names within a day are taken \
+        away again.
+        """:
             """
-            응답에는 이벤트에 적을 sha256, bytes, mediaType이 있습니다. 하루 안에 이벤트가 가리키지 않으면 다시 지워집니다.
-            """,
+        응답에는 이벤트에 적을 sha256, bytes, mediaType이 있습니다. 하루 안에 이벤트가 가리키지 않으면 다시 지워집니다.
+        """,
         """
-            What has other bytes than its name says is not given out. Exit code 1: no event names it. Exit code 75: its bytes are not \
-            here yet.
-            """:
+        What has other bytes than its name says is not given out. Exit code 1: no event names it. Exit code 75: its bytes are not \
+        here yet.
+        """:
             """
-            이름과 내용이 다르면 내주지 않습니다. 종료 코드 1은 가리키는 이벤트가 없다는 뜻이고, 75는 아직 내용이 이 노드에 없다는 뜻입니다.
-            """,
+        이름과 내용이 다르면 내주지 않습니다. 종료 코드 1은 가리키는 이벤트가 없다는 뜻이고, 75는 아직 내용이 이 노드에 없다는 뜻입니다.
+        """,
         """
-            A file with other bytes is put aside, and the node asks its peers for the right ones. Beside a daemon the daemon does \
-            so. Exit code 2 when bytes are missing, 3 when a file is damaged.
-            """:
+        A file with other bytes is put aside, and the node asks its peers for the right ones. Beside a daemon the daemon does \
+        so. Exit code 2 when bytes are missing, 3 when a file is damaged.
+        """:
             """
-            내용이 다른 파일은 따로 치워 두고, 노드가 피어에게 올바른 내용을 요청합니다. 데몬이 실행 중이면 데몬이 합니다. 내용이 없으면 \
-            종료 코드 2, 손상된 파일이 있으면 3입니다.
-            """,
+        내용이 다른 파일은 따로 치워 두고, 노드가 피어에게 올바른 내용을 요청합니다. 데몬이 실행 중이면 데몬이 합니다. 내용이 없으면 \
+        종료 코드 2, 손상된 파일이 있으면 3입니다.
+        """,
     ]
 }

@@ -63,7 +63,8 @@ final class AttachmentEndpoint: Sendable {
             stated = Digest(hexadecimal: text)
             guard stated != nil else {
                 return exchange.refuse(
-                    .parameter, "Sillok-Sha256: no SHA-256", hint: "64 lowercase hexadecimal digits, as sha256sum prints")
+                    .parameter, "Sillok-Sha256: no SHA-256",
+                    hint: "64 lowercase hexadecimal digits, as sha256sum prints")
             }
         }
         let number: UInt64? = counts.withLock { counts in
@@ -174,7 +175,9 @@ final class AttachmentEndpoint: Sendable {
                 counts.downloads += 1
                 return true
             }
-            guard isTaken else { return exchange.refuse(.busy, "\(Self.mostDownloads) attachments are going already") }
+            guard isTaken else {
+                return exchange.refuse(.busy, "\(Self.mostDownloads) attachments are going already")
+            }
             send(exchange, digest, named.item.mediaType, until: MonotonicClock.now + Self.patience)
         } catch {
             exchange.refuse(error)

@@ -99,11 +99,15 @@ struct Service: Sendable {
         }
     }
 
-    /// Whether the bytes of an attachment that an event names may come from a peer: they are asked for then.
+    /// Whether the bytes of an attachment that an event names, and that were not found, may come from a peer: they are asked for then.
     func awaitsAttachment(_ digest: Digest) -> Bool {
-        guard let attachments = try? store.attachmentsIfAny(), let known = try? attachments.standing(of: digest),
-            known.state == .missing || known.state == .damaged
-        else { return false }
+        let attachments = (try? store.attachmentsIfAny()) ?? nil
+        if let attachments { try? attachments.note(missing: digest) }
+        guard let known = (try? attachments?.standing(of: digest)) ?? nil else {
+            // The event has just come: who follows the views for attachments has not seen it yet.
+            return true
+        }
+        guard known.state == .missing || known.state == .damaged else { return false }
         node.demand(AttachmentWant(digest: digest, bytes: known.bytes))
         return true
     }

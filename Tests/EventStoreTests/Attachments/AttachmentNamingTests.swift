@@ -56,7 +56,9 @@ struct AttachmentNamingTests {
         #expect(try store.appendBlocking(drafts).allSatisfy { $0.receipt != nil })
     }
 
-    @Test("The view answers by bytes, user and conversation; a twin takes the place of another; equal on a rebuild (INV-6)")
+    @Test(
+        "The view answers by bytes, user and conversation; a twin takes the place of another; equal on a rebuild (INV-6)"
+    )
     func view() throws {
         let (folder, store) = try makeStore()
         let files = StoreFiles(folder.path)
@@ -103,7 +105,8 @@ struct AttachmentNamingTests {
             try AttachmentNaming.items(
                 type: "message.posted",
                 JSONObject(
-                    validated: Array(#"{"attachments":[\#((0...256).map { Self.item($0 % 200) }.joined(separator: ","))]}"#.utf8)))
+                    validated: Array(
+                        #"{"attachments":[\#((0...256).map { Self.item($0 % 200) }.joined(separator: ","))]}"#.utf8)))
         }
     }
 
@@ -123,7 +126,10 @@ struct AttachmentNamingTests {
         #expect(try upkeep.follow())
         #expect(try !upkeep.follow())
         let attachments = try #require(try store.attachmentsIfAny())
-        #expect(Set(try attachments.all(.missing, limit: 9).map(\.digest)) == [SHA256().digest([1]), SHA256().digest([8])])
+        #expect(
+            Set(try attachments.all(.missing, limit: 9).map(\.digest)) == [
+                SHA256().digest([1]), SHA256().digest([8]),
+            ])
         let reader = try attachments.open(SHA256().digest(inline))
         #expect(try reader.read(at: 0, most: 99) == inline)
         let writer = try attachments.begin(limit: 9)
@@ -132,7 +138,9 @@ struct AttachmentNamingTests {
         #expect(try attachments.standing(of: SHA256().digest([1]))?.state == .present)
     }
 
-    @Test("An erasure takes bytes that only erased events name, zeroed, and leaves those that another event names (INV-11, D27)")
+    @Test(
+        "An erasure takes bytes that only erased events name, zeroed, and leaves those that another event names (INV-11, D27)"
+    )
     func erasure() throws {
         let (folder, store) = try makeStore()
         defer { store.close() }
@@ -147,7 +155,8 @@ struct AttachmentNamingTests {
         func named(_ digest: String) -> String { #"{"sha256":"\#(digest)","bytes":9}"# }
         let (own, shared) = (try put(secret), try put([7]))
         _ = try store.appendBlocking([
-            Self.posted([named(own), named(shared), Self.item(5)], user: "gone"), Self.posted([named(shared)], user: "stays"),
+            Self.posted([named(own), named(shared), Self.item(5)], user: "gone"),
+            Self.posted([named(shared)], user: "stays"),
         ])
         _ = try Projector.catchUp(files)
         while try AttachmentUpkeep(store, try ViewReader(files)).follow() {}

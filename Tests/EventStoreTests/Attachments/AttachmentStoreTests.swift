@@ -49,7 +49,9 @@ struct AttachmentStoreTests {
         }
     }
 
-    @Test("Bytes of any length come back as they were put, under the SHA-256 that sha256sum gives", arguments: [0, 1, 999, 70_001])
+    @Test(
+        "Bytes of any length come back as they were put, under the SHA-256 that sha256sum gives",
+        arguments: [0, 1, 999, 70_001])
     func roundTrip(count: Int) throws {
         let bytes = bytes(count)
         let (digest, isNew) = try put(bytes)
@@ -161,7 +163,9 @@ struct AttachmentStoreTests {
         #expect(try names() == ["\(digest.description.prefix(2))/\(digest)"])
     }
 
-    @Test("What is erased goes with its zeros, unless an event names it still; and a peer's bytes of it are not taken (INV-11)")
+    @Test(
+        "What is erased goes with its zeros, unless an event names it still; and a peer's bytes of it are not taken (INV-11)"
+    )
     func settled() throws {
         let (first, second) = (bytes(2_000, seed: 3), bytes(3_000, seed: 4))
         let wants = try [first, second].map { bytes in
@@ -219,12 +223,14 @@ struct MediaTypeTests {
     @Test(
         "Known signatures are told, whatever the name says",
         arguments: [
-            ([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], "image/png"), ([0xff, 0xd8, 0xff, 0xe0], "image/jpeg"),
+            ([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], "image/png"),
+            ([0xff, 0xd8, 0xff, 0xe0], "image/jpeg"),
             (Array("GIF89a".utf8), "image/gif"), (Array("RIFF1234WEBPVP8 ".utf8), "image/webp"),
             (Array("ID3\u{3}".utf8), "audio/mpeg"), ([0xff, 0xfb, 0x90, 0x00], "audio/mpeg"),
             (Array("\0\0\0\u{20}ftypM4A ".utf8), "audio/mp4"), (Array("OggS".utf8), "audio/ogg"),
             (Array("<!DOCTYPE HTML><p>".utf8), "text/html"), (Array("\n <script>".utf8), "text/html"),
-            (Array("<?xml version='1.0'?><svg xmlns=''>".utf8), "image/svg+xml"), (Array("MZ\u{90}".utf8), "application/vnd.microsoft.portable-executable"),
+            (Array("<?xml version='1.0'?><svg xmlns=''>".utf8), "image/svg+xml"),
+            (Array("MZ\u{90}".utf8), "application/vnd.microsoft.portable-executable"),
             (Array("%PDF-1.7".utf8), "application/pdf"),
         ] as [([UInt8], String)])
     func found(bytes: [UInt8], type: String) {
@@ -238,7 +244,8 @@ struct MediaTypeTests {
         #expect(MediaType.name(of: Array("x".utf8), declared: "text/csv") == "text/csv")
         #expect(MediaType.name(of: [], declared: nil) == "application/octet-stream")
         #expect(MediaType.inline.isDisjoint(with: ["text/html", "image/svg+xml", "text/xml", "application/pdf"]))
-        #expect(MediaType.isAllowed("image/PNG", by: ["image/*"]) && !MediaType.isAllowed("images/png", by: ["image/*"]))
+        #expect(
+            MediaType.isAllowed("image/PNG", by: ["image/*"]) && !MediaType.isAllowed("images/png", by: ["image/*"]))
         #expect(MediaType.isAllowed("x/y", by: []) && !MediaType.isAllowed("x/y", by: ["x/z"]))
     }
 }

@@ -5,12 +5,14 @@ import Testing
 
 /// Which peer is asked for what.
 struct AttachmentPlanTests {
-    private func node(_ number: UInt8) -> NodeID { NodeID(Digest(reading: [UInt8](repeating: number, count: 32))) }
+    private func node(_ number: UInt8) -> NodeID { NodeID(SHA256().digest([number])) }
     private func want(_ number: UInt8) -> AttachmentWant {
         AttachmentWant(digest: SHA256().digest([number]), bytes: 1)
     }
 
-    @Test("Two peers are asked for different ones; what one does not have is asked of the other, and of the first again later")
+    @Test(
+        "Two peers are asked for different ones; what one does not have is asked of the other, and of the first again later"
+    )
     func several() throws {
         var plan = AttachmentPlan()
         plan.add([want(1), want(2)])
@@ -37,7 +39,8 @@ struct AttachmentPlanTests {
     @Test("It has a bound, whatever is wanted (INV-9)")
     func bound() {
         var plan = AttachmentPlan()
-        plan.add((0..<2_000).map { AttachmentWant(digest: SHA256().digest([UInt8($0 % 256), UInt8($0 / 256)]), bytes: 1) })
+        plan.add(
+            (0..<2_000).map { AttachmentWant(digest: SHA256().digest([UInt8($0 % 256), UInt8($0 / 256)]), bytes: 1) })
         #expect(plan.count == AttachmentPlan.most && plan.isFull)
     }
 }

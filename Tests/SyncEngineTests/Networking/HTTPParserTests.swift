@@ -53,7 +53,10 @@ import Testing
             + "GET /after HTTP/1.1\r\nHost: x\r\n\r\n"
         let read = Self.read(text, piece: piece, limits: limits)
         #expect(read.fault == nil)
-        #expect(read.requests.map(\.body).map { String(decoding: $0, as: UTF8.self) } == ["0123456789ab", "abcdefgh", "", "", ""])
+        #expect(
+            read.requests.map(\.body).map { String(decoding: $0, as: UTF8.self) } == [
+                "0123456789ab", "abcdefgh", "", "", "",
+            ])
         #expect(read.requests.map(\.path) == ["/big", "/big", "/big", "/big", "/after"])
         let other = "POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n01234"
         #expect(Self.read(other, piece: piece, limits: limits).fault?.status == 413)

@@ -17,7 +17,8 @@ import EventStore
     private static func counting(_ most: Lock<Int>? = nil) -> @Sendable (HTTPExchange) -> Void {
         { exchange in
             guard exchange.request.isStreamed else {
-                return exchange.reply(status: 200, contentType: "text/plain", body: Array("plain \(exchange.request.body.count)".utf8))
+                return exchange.reply(
+                    status: 200, contentType: "text/plain", body: Array("plain \(exchange.request.body.count)".utf8))
             }
             let state = Lock((count: 0, sum: 0, waiting: 0))
             exchange.receive { bytes in
@@ -40,7 +41,9 @@ import EventStore
         }
     }
 
-    @Test("A body far beyond the limit of others comes whole and in order, and who takes it slowly is never given more than he has room for")
+    @Test(
+        "A body far beyond the limit of others comes whole and in order, and who takes it slowly is never given more than he has room for"
+    )
     func whole() throws {
         let most = Lock(0)
         let server = try TestHTTPServer(limits: Self.limits, handler: Self.counting(most))
@@ -52,7 +55,9 @@ import EventStore
         #expect(client.read(until: "true 3000000 \(sum)").hasSuffix("true 3000000 \(sum)"))
         // The connection lives on.
         client.send("POST /big HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n")
-        #expect(client.read(until: "true 4 \([97, 98, 99, 100].reduce(0) { ($0 * 31 + $1) % 1_000_003 })").contains("true 4 "))
+        #expect(
+            client.read(until: "true 4 \([97, 98, 99, 100].reduce(0) { ($0 * 31 + $1) % 1_000_003 })").contains(
+                "true 4 "))
         client.send("POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc")
         #expect(client.read(until: "plain 3").hasSuffix("plain 3"))
         #expect(most.withLock { $0 } <= Self.limits.streamedAhead + 64 << 10)
@@ -62,7 +67,11 @@ import EventStore
     func leaves() throws {
         let ends = Lock<[Bool]>([])
         let server = try TestHTTPServer(limits: Self.limits) { exchange in
-            exchange.receive { exchange.received($0.count) } onEnd: { isWhole in ends.withLock { $0.append(isWhole) } }
+            exchange.receive {
+                exchange.received($0.count)
+            } onEnd: { isWhole in
+                ends.withLock { $0.append(isWhole) }
+            }
         }
         let client = try RawHTTPClient(unixSocket: server.path)
         client.send("POST /big HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc")
@@ -81,7 +90,9 @@ import EventStore
             if exchange.request.path == "/big/no" {
                 return exchange.reply(status: 415, contentType: "text/plain", body: Array("no".utf8))
             }
-            exchange.receive { exchange.received($0.count) } onEnd: { _ in
+            exchange.receive {
+                exchange.received($0.count)
+            } onEnd: { _ in
                 exchange.reply(status: 200, contentType: "text/plain", body: Array("yes".utf8))
             }
         }
@@ -104,7 +115,11 @@ import EventStore
         (limits.idleTimeout, limits.requestDeadline) = (.seconds(30), .milliseconds(400))
         let ends = Lock<[Bool]>([])
         let server = try TestHTTPServer(limits: limits) { exchange in
-            exchange.receive { exchange.received($0.count) } onEnd: { isWhole in ends.withLock { $0.append(isWhole) } }
+            exchange.receive {
+                exchange.received($0.count)
+            } onEnd: { isWhole in
+                ends.withLock { $0.append(isWhole) }
+            }
         }
         let client = try RawHTTPClient(unixSocket: server.path)
         client.send("POST /big HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
@@ -115,7 +130,9 @@ import EventStore
         #expect(ends.withLock { $0 } == [false])
     }
 
-    @Test("An answer of known length is sent without chunks; of HEAD the length alone; one that breaks off ends the connection")
+    @Test(
+        "An answer of known length is sent without chunks; of HEAD the length alone; one that breaks off ends the connection"
+    )
     func knownLength() throws {
         let server = try TestHTTPServer { exchange in
             let stream = exchange.startStream(status: 206, contentType: "image/png", length: 6)
@@ -127,7 +144,9 @@ import EventStore
         let client = try RawHTTPClient(unixSocket: server.path)
         client.send("GET /whole HTTP/1.1\r\nHost: x\r\n\r\n")
         let reply = client.read(until: "abcdef")
-        #expect(reply.contains("Content-Length: 6\r\n") && !reply.contains("chunked") && reply.contains("206 Partial Content"))
+        #expect(
+            reply.contains("Content-Length: 6\r\n") && !reply.contains("chunked")
+                && reply.contains("206 Partial Content"))
         client.send("HEAD /whole HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(client.read(until: "\r\n\r\n").contains("Content-Length: 6\r\n"))
         client.send("GET /broken HTTP/1.1\r\nHost: x\r\n\r\n")

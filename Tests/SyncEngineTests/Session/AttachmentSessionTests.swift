@@ -12,7 +12,7 @@ struct AttachmentSessionTests {
     private static func local(_ number: UInt64) -> SyncSession.Local {
         SyncSession.Local(
             StoreIdentity(
-                node: NodeID(Digest(reading: [UInt8](repeating: UInt8(number), count: 32))), name: "n\(number)",
+                node: NodeID(SHA256().digest([UInt8(number)])), name: "n\(number)",
                 cluster: "default", origin: OriginID(UUIDBits(high: number, low: number)), incarnation: number),
             software: "test")
     }
@@ -64,15 +64,18 @@ struct AttachmentSessionTests {
         effects = []
         session.attachmentsWanted(now: moment(), effects: &effects)
         #expect(effects.isEmpty)
-        session.inspected(id, .success(.nextAttachment(.init(digest: digest, offset: 100))), now: moment(), effects: &effects)
+        session.inspected(
+            id, .success(.nextAttachment(.init(digest: digest, offset: 100))), now: moment(), effects: &effects)
         let first = try #require(try asks(effects).first)
         #expect(first.offset == 100 && first.most == UInt32(AttachmentExchange.least))
         effects = []
         session.frameReceived(told(first, [1, 2], total: 200), now: moment(10), effects: &effects)
         let (next, kept) = try #require(inspections(effects).first)
-        #expect(kept == .nextAttachment(b.node, AttachmentTold(digest: digest, offset: 100, total: 200, bytes: [1, 2])))
+        #expect(
+            kept == .nextAttachment(b.node, AttachmentTold(digest: digest, offset: 100, total: 200, bytes: [1, 2])))
         effects = []
-        session.inspected(next, .success(.nextAttachment(.init(digest: digest, offset: 102))), now: moment(10), effects: &effects)
+        session.inspected(
+            next, .success(.nextAttachment(.init(digest: digest, offset: 102))), now: moment(10), effects: &effects)
         let second = try #require(try asks(effects).first)
         #expect(second.offset == 102 && second.most == UInt32(2 * AttachmentExchange.least))
         // A slow one makes the next smaller.
@@ -80,7 +83,9 @@ struct AttachmentSessionTests {
         session.frameReceived(told(second, [1], total: 200), now: moment(5_000), effects: &effects)
         let (third, _) = try #require(inspections(effects).first)
         effects = []
-        session.inspected(third, .success(.nextAttachment(.init(digest: digest, offset: 103))), now: moment(5_000), effects: &effects)
+        session.inspected(
+            third, .success(.nextAttachment(.init(digest: digest, offset: 103))), now: moment(5_000),
+            effects: &effects)
         #expect(try asks(effects).first?.most == UInt32(AttachmentExchange.least))
     }
 
@@ -90,7 +95,8 @@ struct AttachmentSessionTests {
         var effects: [SessionEffect] = []
         session.attachmentsWanted(now: moment(), effects: &effects)
         let (id, _) = try #require(inspections(effects).first)
-        session.inspected(id, .success(.nextAttachment(.init(digest: digest, offset: 0))), now: moment(), effects: &effects)
+        session.inspected(
+            id, .success(.nextAttachment(.init(digest: digest, offset: 0))), now: moment(), effects: &effects)
         let ask = try #require(try asks(effects).first)
         #expect(try #require(session.nextDeadline) <= moment(10_000).monotonic)
         effects = []
@@ -103,7 +109,8 @@ struct AttachmentSessionTests {
         #expect(inspections(effects).isEmpty && session.hello != nil)
     }
 
-    @Test("The peer's question waits until no event is to be sent and none is on its way; two at once end the session")
+    @Test(
+        "The peer's question waits until no event is to be sent and none is on its way; two at once end the session")
     func answering() throws {
         var session = opened(mine: 5)
         var effects: [SessionEffect] = []
@@ -121,7 +128,8 @@ struct AttachmentSessionTests {
             number += 1
         }
         #expect(inspections(effects).isEmpty, "an event is on its way")
-        session.frameReceived(Message.credit(UInt64(events.count)).frame(compress: false), now: moment(5), effects: &effects)
+        session.frameReceived(
+            Message.credit(UInt64(events.count)).frame(compress: false), now: moment(5), effects: &effects)
         let (id, question) = try #require(inspections(effects).first)
         #expect(question == .attachment(ask, most: WireLimits.attachmentPiece))
         effects = []
@@ -135,7 +143,8 @@ struct AttachmentSessionTests {
         #expect(frame.type == MessageType.attachmentTold.rawValue)
         effects = []
         for _ in 0..<2 {
-            session.frameReceived(Message.attachmentAsk(ask).frame(compress: false), now: moment(6), effects: &effects)
+            session.frameReceived(
+                Message.attachmentAsk(ask).frame(compress: false), now: moment(6), effects: &effects)
         }
         guard case .closed(.failed(let failure)) = session.state else {
             Issue.record("two questions at once")

@@ -56,7 +56,10 @@ struct ComparedTable {
             plain(
                 AttachmentsView.name, "attachment",
                 [Field("sha256"), Field("time"), Field("hlc"), Field("position", .position)],
-                [Field("user", .name), Field("author", .name), Field("conversation", .name), Field("bytes"), Field("media")]),
+                [
+                    Field("user", .name), Field("author", .name), Field("conversation", .name), Field("bytes"),
+                    Field("media"),
+                ]),
             plain("versions", "view", [Field("name")], [Field("version"), Field("position")]),
             plain("digests", "digest", [Field("view")], [Field("rows"), Field("sum")]),
             plain("quarantine", "quarantine", [Field("position", .position), Field("view")], [Field("reason")]),

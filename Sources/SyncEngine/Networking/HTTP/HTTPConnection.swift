@@ -120,7 +120,8 @@ final class HTTPConnection {
         case .leaving: if now >= deadline { close() }
         // An answer may be quiet for long; but one that is there must be taken.
         case .answering, .flushing:
-            let isSlow = isReading && upload?.isSlow(now: now, isIdle: isIdle, limits, after: requestDeadline) ?? false
+            let isSlow =
+                isReading && upload?.isSlow(now: now, isIdle: isIdle, limits, after: requestDeadline) ?? false
             if isSlow || isIdle && outputLength > 0 { close() }
         case .closed: break
         }
