@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Attachments through the programs: put and got over the API and on files, by whoever may read what names them, on every node.
+/// Attachments through the programs: put and got over the API and on files, by those who may read what names them, on every node.
 @Suite(.serialized)
 struct AttachmentProgramTests {
     private let folder: TemporaryFolder
@@ -11,14 +11,11 @@ struct AttachmentProgramTests {
 
     private func file(_ name: String, _ count: Int, seed: UInt64 = 1) throws -> String {
         var random = SplitMix64(state: seed)
-        var bytes = [UInt8](repeating: 0, count: count)
-        for start in stride(from: 0, to: count, by: 8) {
-            let word = random.next()
-            for index in start..<min(start + 8, count) {
-                bytes[index] = UInt8(truncatingIfNeeded: word >> UInt64(8 * (index - start)))
-            }
-        }
-        return try folder.write(Data(bytes), to: name)
+        // A hundred MiB, one byte after the other, would take most of the test's time.
+        let part = (0..<min(count, 65_521)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        var bytes = Data(capacity: count)
+        while bytes.count < count { bytes.append(contentsOf: part.prefix(count - bytes.count)) }
+        return try folder.write(bytes, to: name)
     }
 
     private func put(_ daemon: DaemonProcess, _ path: String) throws -> String {
@@ -101,7 +98,7 @@ struct AttachmentProgramTests {
         #expect(head.contains("Content-Length: 15\r\n") && head.hasSuffix("\r\n\r\n"))
         #expect(api.ask("GET", "/v1/attachments/\(digest.uppercased())")?.0 == 404)
 
-        // Whoever takes part sees it; nobody else learns that it is there.
+        // Who takes part sees it; no one else learns that it is there.
         #expect(api.ask("GET", "/v1/attachments/\(digest)", headers: [try token(api, "user:kim")])?.0 == 200)
         for role in ["user:lee", "bot:b"] {
             let header = try token(api, role)
@@ -231,6 +228,34 @@ struct AttachmentProgramTests {
             #expect(try got(node, kept) != nil)
             #expect(try node.syncctl("attachment", "get", digest).code == 1)
         }
+    }
+
+    @Test("A message does not wait behind a picture of 20 MB on a slow line; the picture comes whole behind it")
+    func messagesFirst() throws {
+        let (a, b) = (try DaemonProcess("a"), try DaemonProcess("b"))
+        try a.start()
+        try b.start()
+        let link = try FaultyLink(to: a.port())
+        defer { link.close() }
+        #expect(try a.syncctl("peers", "add", "b", b.node()).code == 0)
+        #expect(try b.syncctl("peers", "add", "a", "\(a.node())@127.0.0.1:\(link.port)").code == 0)
+        _ = try converge(a, b)
+        let path = try file("picture", 20_000_000)
+        let digest = try put(a, path)
+        link.fault = .slow(bytesPerSecond: 4_000_000)
+        try post(a, [digest])
+        #expect(try a.syncctl("wait", "--nodes", "2").code == 0)
+        usleep(1_000_000)
+        for number in 0..<3 {
+            #expect(try a.syncctl("append", "-u", "kim", "--conversation", "c", "--text", "글 \(number)").code == 0)
+            let start = ContinuousClock.now
+            #expect(try a.syncctl("wait", "--nodes", "2").code == 0)
+            #expect(ContinuousClock.now - start < .seconds(2))
+        }
+        let states = try b.syncctl("attachment", "list", "--json").lines.compactMap { $0["state"] as? String }
+        #expect(states == ["missing"], "the picture was here before the messages: nothing was shown")
+        link.fault = .none
+        #expect(try got(b, digest) == Data(contentsOf: URL(filePath: path)))
     }
 
     @Test(

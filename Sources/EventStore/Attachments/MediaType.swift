@@ -41,7 +41,7 @@ package enum MediaType {
         return markup(bytes)
     }
 
-    /// What the bytes are called: by the first of them where those tell, else as who sends them says.
+    /// The media type of bytes: by the first of them where those tell, else as who sends them says.
     package static func name(of bytes: some Collection<UInt8>, declared: String?) -> String {
         found(in: bytes) ?? declared ?? unknown
     }

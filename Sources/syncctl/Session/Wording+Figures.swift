@@ -57,7 +57,7 @@ extension Wording {
             Phrase(
                 "{0} can be read by others than its owner: chmod 600 {0}",
                 "{0}: 소유자가 아닌 사용자도 읽을 수 있습니다. chmod 600 {0}")
-        case .digest: Phrase("SHA-256", "SHA-256")
+        case .digest: Phrase("SHA-256", "SHA-256 값")
         case .bytes: Phrase("BYTES", "바이트")
         case .noAttachments: Phrase("no such attachments", "해당하는 첨부가 없습니다")
         case .attachmentsVerified:

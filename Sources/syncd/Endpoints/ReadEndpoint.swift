@@ -7,18 +7,18 @@ internal import SyncEngine
 /// `GET` of what is stored: events, histories, conversations, profiles, surveys. An answer sees all that was in the log when it was
 /// asked for, is NDJSON, and is one page: its last line says where the next one begins.
 struct ReadEndpoint {
-    private let request: PageRequest
-    private let store: EventStore
-    private let views: ViewReader
+    let request: PageRequest
+    let store: EventStore
+    let views: ViewReader
     private let lines: EventLines
     /// Where the log ends; of a timeline's page, where the views of it do.
     private var end: LogPlace
     /// Up to where it is durable.
     private let durable: UInt64
-    private var sight: Sight
+    var sight: Sight
 
     /// What a page has but for its last line.
-    private struct Page {
+    struct Page {
         var body: [UInt8] = []
         var count = 0
         /// Where the next page begins.
@@ -212,7 +212,7 @@ struct ReadEndpoint {
     }
 
     /// Whether the caller sees what belongs to this user.
-    private func isOpen(_ user: String) -> Bool { sight.isWhole || sight.caller.isSelf(user) }
+    func isOpen(_ user: String) -> Bool { sight.isWhole || sight.caller.isSelf(user) }
 
     private mutating func timeline(_ owner: TimelineOwner) throws(StoreError) -> Page {
         var bound: DisplayKey?
@@ -379,37 +379,6 @@ struct ReadEndpoint {
             page.next = .names(user.place.names)
         }
         page.hasMore = page.count >= request.limit
-        if !page.hasMore { page.next = nil }
-        return page
-    }
-
-    /// What events name; `nil` where the caller does not see all and asks for more than what is theirs.
-    private mutating func attachments() throws(StoreError) -> Page? {
-        let store = try self.store.attachmentsIfAny()
-        var page = Page()
-        if let state = request.attachmentState {
-            guard sight.isWhole else { return nil }
-            let wants = try store?.all(state, limit: request.limit + 1) ?? []
-            for want in wants.prefix(request.limit) {
-                let named = try views.attachments(naming: want.digest, limit: 1).first
-                page.add(named.map { JSONLine($0, state) } ?? JSONLine(want, state))
-            }
-            page.hasMore = wants.count > request.limit
-            return page
-        }
-        switch request.attachmentOwner {
-        case .user(let user): guard isOpen(user) else { return nil }
-        case .conversation(let id): guard try sight.isIn(id, views) else { return nil }
-        case .all: guard sight.isWhole else { return nil }
-        }
-        var bound: AttachmentPlace?
-        if case .attachment(let place) = request.place { bound = place }
-        let found = try views.attachments(of: request.attachmentOwner, limit: request.limit, before: bound)
-        for named in found {
-            page.add(JSONLine(named, try store?.standing(of: named.item.digest)?.state))
-            page.next = .attachment(named.place)
-        }
-        page.hasMore = found.count >= request.limit
         if !page.hasMore { page.next = nil }
         return page
     }

@@ -7,7 +7,7 @@ internal import Glibc
 /// A request in one piece and its answer are one read(2) and one send(2): the descriptor is watched for reading all the
 /// time, also during an answer, to see the client leave, and for writing only while the kernel does not take everything.
 final class HTTPConnection {
-    private enum Phase {
+    enum Phase {
         /// Waits for a request.
         case reading
         case answering(HTTPTransaction)
@@ -33,20 +33,20 @@ final class HTTPConnection {
     private var isSilent = true
     private let peer: PeerCredentials?
     private let address: String?
-    private var parser: HTTPParser
+    var parser: HTTPParser
     /// Bytes that the parser has and the kernel has, too, until they are answered. To take a request wakes its client, if that
     /// waits for the answer in read(2): the kernel tells it that there is room to write. It runs for nothing, and where we would.
     private var held = 0
-    private var phase = Phase.reading
+    var phase = Phase.reading
     /// What the kernel has not taken yet.
     private var output: [UInt8] = []
     private var sent = 0
     private var readEvent: OpaquePointer?
     private var writeEvent: OpaquePointer?
-    private var isReading = false
+    var isReading = false
     private var isWriting = false
     /// When the first byte of the request came that is not whole yet; nanoseconds of ``MonotonicClock``.
-    private var begun: UInt64?
+    var begun: UInt64?
     /// Bytes of it, and of answers that are not taken, that the server counts.
     private var counted = 0
     /// The place is kept for some requests: others are refused.
@@ -56,17 +56,17 @@ final class HTTPConnection {
     /// The request being answered is the last.
     private var isLast = false
     /// The body that is coming of the request being answered, if it is taken in pieces.
-    private var upload: HTTPUpload?
+    var upload: HTTPUpload?
     /// Requests are being handed out: those answered meanwhile are followed by the loop that does it.
     private var isServing = false
     /// In nanoseconds, of ``limits``.
-    private let idleTimeout: UInt64
-    private let headDeadline: UInt64
-    private let requestDeadline: UInt64
+    let idleTimeout: UInt64
+    let headDeadline: UInt64
+    let requestDeadline: UInt64
     /// When a whole request must have come, or the client must have left; nanoseconds of ``MonotonicClock``.
-    private var deadline: UInt64
+    var deadline: UInt64
     /// When a byte last went in or out, or an answer was finished.
-    private var lastProgress: UInt64
+    var lastProgress: UInt64
 
     /// Owns `descriptor`, which does not block.
     init(
@@ -107,24 +107,6 @@ final class HTTPConnection {
         server.forget(self)
         endUpload()
         if case .answering(let transaction) = before { transaction.connectionClosed() }
-    }
-
-    /// Looks at the clock for the limits of time.
-    func check(now: UInt64) {
-        let isIdle = now > lastProgress && now - lastProgress > idleTimeout
-        switch phase {
-        case .reading:
-            let limit = parser.isInHead ? headDeadline : requestDeadline
-            let isLate = begun.map { now > $0 && now - $0 > limit } ?? false
-            if now >= deadline || isIdle || isLate { close() }
-        case .leaving: if now >= deadline { close() }
-        // An answer may be quiet for long; but one that is there must be taken.
-        case .answering, .flushing:
-            let isSlow =
-                isReading && upload?.isSlow(now: now, isIdle: isIdle, limits, after: requestDeadline) ?? false
-            if isSlow || isIdle && outputLength > 0 { close() }
-        case .closed: break
-        }
     }
 
     // MARK: Reading
@@ -258,51 +240,6 @@ final class HTTPConnection {
                 begin(HTTPTerms(isLast: true)).refuse(error.status, error.reason)
             }
         }
-    }
-
-    // MARK: Bodies in pieces
-
-    /// Whether the client may still be sending what no one reads any more once the request is answered.
-    var hasUnreadBody: Bool { upload != nil }
-
-    func takeBody(onPiece: @escaping ([UInt8]) -> Void, onEnd: @escaping (Bool) -> Void) {
-        guard let upload else { return onEnd(false) }
-        (upload.onPiece, upload.onEnd) = (onPiece, onEnd)
-        pump()
-    }
-
-    func bodyTaken(_ bytes: Int) {
-        upload?.waiting -= bytes
-        pump()
-    }
-
-    /// Hands on what has come of the body, as far as there is room, and reads on only then.
-    private func pump() {
-        guard case .answering(let transaction) = phase else { return }
-        while let upload {
-            guard upload.hasRoom(limits) else { return watchReading(false) }
-            do throws(HTTPFault) {
-                switch try parser.next() {
-                case .incomplete: return hasEnded ? close() : watchReading(true)
-                case .expectsContinue: send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
-                case .piece(let bytes): upload.take(bytes)
-                case .ended:
-                    self.upload = nil
-                    parser.giveBack()
-                    if !hasEnded { watchReading(true) }
-                    upload.onEnd?(true)
-                case .begun, .request: return
-                }
-            } catch {
-                transaction.refuse(error.status, error.reason)
-                return endUpload()
-            }
-        }
-    }
-
-    private func endUpload() {
-        guard let upload = upload.take() else { return }
-        upload.onEnd?(false)
     }
 
     /// When the request began that is not whole; `nil` if there is none.
@@ -481,7 +418,7 @@ final class HTTPConnection {
             }, this)
     }
 
-    private func watchReading(_ wanted: Bool) {
+    func watchReading(_ wanted: Bool) {
         guard wanted != isReading, let readEvent else { return }
         isReading = wanted
         guard wanted else {
