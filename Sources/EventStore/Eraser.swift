@@ -30,20 +30,24 @@ package final class Eraser: Sendable, StoreFollower {
     private let writer: LogWriter
     private let node: NodeID
     private let record: @Sendable ([EventDraft]) throws(StoreError) -> Void
+    private let leaving: @Sendable ([AttachmentWant]) throws(StoreError) -> Void
     private let state = Monitor(State())
     private let thread = Lock<WorkerThread?>(nil)
 
     /// - Parameters:
     ///   - node: Whose erasures they are.
     ///   - record: Appends events of this node.
+    ///   - leaving: Notes durably which attachments are named by payloads that are about to go.
     init(
         _ files: StoreFiles, _ writer: LogWriter, _ node: NodeID,
-        record: @escaping @Sendable ([EventDraft]) throws(StoreError) -> Void
+        record: @escaping @Sendable ([EventDraft]) throws(StoreError) -> Void,
+        leaving: @escaping @Sendable ([AttachmentWant]) throws(StoreError) -> Void
     ) {
         self.files = files
         self.writer = writer
         self.node = node
         self.record = record
+        self.leaving = leaving
         thread.withLock { $0 = WorkerThread(name: "eraser") { [self] in run() } }
     }
 
@@ -172,7 +176,10 @@ package final class Eraser: Sendable, StoreFollower {
             let (positions, cursor) = try reader.erasable(
                 erasures, after: progress.cursor, through: goal, rows: Self.rows, limit: Self.slice)
             progress.cursor = cursor
-            if !positions.isEmpty { try erase(positions, &progress) }
+            guard !positions.isEmpty else { continue }
+            // Once the payloads are gone no one knows what they named.
+            try leaving(try reader.attachments(namedAt: positions))
+            try erase(positions, &progress)
         }
         if goesOn { try erase([], &progress, isLast: true) }
     }

@@ -11,10 +11,17 @@ extension EventStore {
 
     private func eraser() throws(StoreError) -> Eraser {
         try follower { () throws(StoreError) in
-            Eraser(files, writer, identity.node) { [weak self] drafts throws(StoreError) in
-                guard let self else { throw .closed }
-                _ = try recordBlocking(drafts)
-            }
+            Eraser(
+                files, writer, identity.node,
+                record: { [weak self] drafts throws(StoreError) in
+                    guard let self else { throw .closed }
+                    _ = try recordBlocking(drafts)
+                },
+                leaving: { [weak self] wants throws(StoreError) in
+                    guard !wants.isEmpty else { return }
+                    guard let self else { throw .closed }
+                    try attachments().leaving(wants)
+                })
         }
     }
 

@@ -27,6 +27,12 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     case bodySize = "E_BODY_SIZE"
     case limit = "E_LIMIT"
     case rejected = "E_REJECTED"
+    // Attachments.
+    case attachmentMissing = "E_ATTACHMENT_MISSING"
+    case attachmentDigest = "E_ATTACHMENT_DIGEST"
+    case attachmentSize = "E_ATTACHMENT_SIZE"
+    case attachmentType = "E_ATTACHMENT_TYPE"
+    case range = "E_RANGE"
     // Peers and findings.
     case noPeer = "E_NO_PEER"
     case noFinding = "E_NO_FINDING"
@@ -81,7 +87,10 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         case .exists, .elsewhere: (409, .configuration)
         case .configured, .name, .notListening, .expired, .cluster: (409, .configuration)
         case .bodySize, .limit, .batchSize: (413, .badInput)
-        case .rejected, .scope: (422, .badInput)
+        case .attachmentSize: (413, .badInput)
+        case .attachmentType: (415, .badInput)
+        case .range: (416, .badInput)
+        case .rejected, .scope, .attachmentDigest: (422, .badInput)
         case .rate: (429, .tryAgain)
         case .noStore, .noKey: (500, .inputMissing)
         case .corrupt, .storeFile, .upgrade: (500, .badInput)
@@ -90,7 +99,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         case .permission, .unsafe: (500, .notPermitted)
         case .readOnly, .io: (500, .ioError)
         case .fault: (500, .internalError)
-        case .locked, .busy, .closed: (503, .tryAgain)
+        case .locked, .busy, .closed, .attachmentMissing: (503, .tryAgain)
         case .noPong, .unreachable: (504, .unreachable)
         case .disk: (507, .cannotCreate)
         }

@@ -8,6 +8,7 @@ package enum Operation: String, CaseIterable, Sendable {
     case listParticipants, listRooms, openDirect, listContacts, putContact, deleteContact
     case listSearches, putSearch, deleteSearch
     case getProfile, listHistory, listSurveys, getSurvey, search, listUsers
+    case putAttachment, listAttachments, getAttachment
     // Subscriptions.
     case listSubscriptions, putSubscription, getSubscription, deleteSubscription
     case streamDeliveries, pullDeliveries, ackDeliveries, releaseDeliveries, extendDeliveries, parkDeliveries

@@ -10,6 +10,8 @@ package enum PagePlace: Hashable, Sendable {
     case log
     /// In a list that is sorted by names.
     case names([String])
+    /// In a list of attachments.
+    case attachment(AttachmentPlace)
 
     fileprivate init?(_ bytes: ArraySlice<UInt8>) {
         var rest = bytes
@@ -40,6 +42,13 @@ package enum PagePlace: Hashable, Sendable {
                 rest.removeFirst(count)
             }
             self = .names(names)
+        case (5, 56):
+            let words = rest.prefix(24).words
+            guard let digest = Digest(bytes: rest.suffix(32)) else { return nil }
+            self = .attachment(
+                AttachmentPlace(
+                    time: Int64(bitPattern: words[0]), hlc: Int64(bitPattern: words[1]), position: words[2],
+                    digest: digest))
         default: return nil
         }
     }
@@ -61,6 +70,12 @@ package enum PagePlace: Hashable, Sendable {
         case .names(let names):
             bytes = [4]
             for name in names { bytes.append(counted: name) }
+        case .attachment(let place):
+            bytes = [5]
+            bytes.appendBigEndian(place.time)
+            bytes.appendBigEndian(place.hlc)
+            bytes.appendBigEndian(place.position)
+            bytes += place.digest.bytes
         }
         return bytes
     }

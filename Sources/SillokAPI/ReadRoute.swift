@@ -36,6 +36,8 @@ package enum ReadRoute: Hashable, Sendable {
     case contacts(user: String)
     /// What a user looked for.
     case searches(user: String)
+    /// Which events name which bytes.
+    case attachments
 
     /// The route of what stands behind `/v1/`, decoded.
     package init?(_ path: some Collection<String>) {
@@ -61,6 +63,7 @@ package enum ReadRoute: Hashable, Sendable {
         case ("users", 3) where path[2] == "conversations": self = .rooms(user: path[1])
         case ("users", 3) where path[2] == "contacts": self = .contacts(user: path[1])
         case ("users", 3) where path[2] == "searches": self = .searches(user: path[1])
+        case ("attachments", 1): self = .attachments
         default: return nil
         }
     }
@@ -94,6 +97,7 @@ package enum ReadRoute: Hashable, Sendable {
         case .rooms(let user): ["users", user, "conversations"]
         case .contacts(let user): ["users", user, "contacts"]
         case .searches(let user): ["users", user, "searches"]
+        case .attachments: ["attachments"]
         }
     }
 
@@ -124,7 +128,7 @@ package enum ReadRoute: Hashable, Sendable {
         switch (self, place) {
         case (.rows, .entry), (.proofs, .entry), (.history, .entry), (.access, .entry), (.readers, .entry),
             (.search, .entry),
-            (.conversations, .conversation), (.events, .log):
+            (.conversations, .conversation), (.events, .log), (.attachments, .attachment):
             true
         case (.conversation, .names(let names)), (.profile, .names(let names)), (.surveys, .names(let names)):
             names.count == 1

@@ -85,6 +85,22 @@ extension RouteTable {
                 ("edit?", .uuid), ("time", .time), ("event", .ref("Event")),
             ])
         ),
+        (
+            "Attachment",
+            .object([
+                ("type", .choice(["attachment"])), ("sha256", .text), ("bytes", .integer),
+                ("mediaType?", .nullable(.text)),
+                ("state", .nullable(.choice(["present", "missing", "damaged", "leaving"]))), ("user?", .text),
+                ("author?", .text), ("conversation?", .nullable(.text)), ("time?", .time), ("position?", .integer),
+            ])
+        ),
+        (
+            "StoredAttachment",
+            .object([
+                ("type", .choice(["stored"])), ("sha256", .text), ("bytes", .integer), ("mediaType", .text),
+                ("new", .boolean),
+            ])
+        ),
         ("User", .object([("type", .choice(["user"])), ("user", .text), ("name", .text)])),
         ("HitCount", .object([("type", .choice(["hit_count"])), ("texts", .integer)])),
         (

@@ -3,7 +3,7 @@ internal import Access
 /// Every route of the API: who routes, checks roles and parameters, counts, and writes the OpenAPI document reads it here.
 package enum RouteTable {
     package static let all: [RouteSpecification] =
-        log + views + lists + subscriptions + deliveries + access + node + peers + [document]
+        log + views + lists + attachments + subscriptions + deliveries + access + node + peers + [document]
 
     /// What a path and a method lead to. `HEAD` leads where `GET` does.
     ///

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 /// An HTTP request to a node or a model, through libcurl.
 package struct ClientRequest: Sendable {
@@ -7,6 +8,10 @@ package struct ClientRequest: Sendable {
     package var target: String
     package var body: [UInt8]?
     package var contentType = "application/x-ndjson"
+    /// In place of ``body``: a file whose bytes are sent as they are read.
+    package var file: String?
+    /// Further lines of the header.
+    package var headers: [String] = []
     /// The forms of an answer that are understood.
     package var accept = "application/x-ndjson, application/json"
     /// Milliseconds for the whole exchange; 0: as long as it takes.
@@ -84,6 +89,7 @@ package struct ClientRequest: Sendable {
         var lines = ["Content-Type: \(contentType)", "Accept: \(accept)", "Expect:"]
         if let token = place.token { lines.append("Authorization: Bearer \(token)") }
         if let reason = place.reason { lines.append("Sillok-Reason: \(reason)") }
+        lines += self.headers
         for line in lines { headers = curl_slist_append(headers, line) }
         defer { curl_slist_free_all(headers) }
         set(easy, place)
@@ -114,6 +120,7 @@ package struct ClientRequest: Sendable {
             if let file = place.authorities { sillok_curl_set_string(easy, CURLOPT_CAINFO, file) }
         }
         sillok_curl_set_string(easy, CURLOPT_CUSTOMREQUEST, method)
+        if method == "HEAD" { sillok_curl_set_long(easy, CURLOPT_NOBODY, 1) }
         if !usesProxies { sillok_curl_set_string(easy, CURLOPT_NOPROXY, "*") }
         sillok_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
         sillok_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, 5_000)
@@ -142,12 +149,29 @@ package struct ClientRequest: Sendable {
     }
 
     private func perform(_ easy: UnsafeMutableRawPointer) -> CURLcode {
+        if let file { return perform(easy, sending: file) }
         guard let body else { return curl_easy_perform(easy) }
         return body.withUnsafeBytes { bytes in
             sillok_curl_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count))
             sillok_curl_set_pointer(easy, CURLOPT_POSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
             return curl_easy_perform(easy)
         }
+    }
+}
+
+extension ClientRequest {
+    /// Sends a file: libcurl reads it through C's own function.
+    fileprivate func perform(_ easy: UnsafeMutableRawPointer, sending path: String) -> CURLcode {
+        guard let stream = fopen(path, "rb") else { return CURLE_READ_ERROR }
+        defer { fclose(stream) }
+        guard fseeko(stream, 0, SEEK_END) == 0, case let count = ftello(stream), count >= 0 else {
+            return CURLE_READ_ERROR
+        }
+        rewind(stream)
+        sillok_curl_set_long(easy, CURLOPT_UPLOAD, 1)
+        sillok_curl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(count))
+        sillok_curl_set_pointer(easy, CURLOPT_READDATA, stream)
+        return curl_easy_perform(easy)
     }
 }
 

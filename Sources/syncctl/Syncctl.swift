@@ -17,6 +17,7 @@ enum Syncctl {
         PeersCommand.all, PeersCommand.list, InviteCommand.entry, JoinCommand.entry, PeersCommand.add,
         PeersCommand.remove, PeerSwitchCommand.pause, PeerSwitchCommand.resume, PeerPingCommand.entry,
         QuarantineCommand.list, QuarantineCommand.retry, InitCommand.entry,
+        AttachmentCommand.put, AttachmentCommand.get, AttachmentCommand.list, AttachmentCommand.verify,
         BackupCreateCommand.entry, BackupListCommand.entry, BackupVerifyCommand.entry, BackupRestoreCommand.entry,
         BackupPruneCommand.entry, BackupDrillCommand.entry, BackupCopyCommand.entry,
         SubscriptionsCommand.list, SubscriptionsCommand.create, SubscriptionsCommand.parked,

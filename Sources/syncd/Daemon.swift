@@ -77,6 +77,7 @@ enum Daemon {
             throw CommandFailure(error)
         }
         let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log, wake)
+        let keeper = try keepAttachments(store, views, node, configuration)
         let worker = SerialWorker<Void>(name: "api-later") {}
         let service = Service(
             store: store, views: views, reader: reader, audit: audit, node: node, authenticator: authenticator,
@@ -143,6 +144,7 @@ enum Daemon {
         server.stop()
         service.writeProbe.stop()
         witness.stop()
+        keeper.storeHasClosed()
         node.stop()
         worker.stop()
         audit.stop()
@@ -313,6 +315,21 @@ enum Daemon {
         }
     }
 
+    /// What follows the views for bytes that events name.
+    private static func keepAttachments(
+        _ store: EventStore, _ views: ProjectorThread, _ node: SyncNode, _ configuration: DaemonConfiguration
+    ) throws(CommandFailure) -> AttachmentKeeper {
+        do throws(StoreError) {
+            return try store.follower { () throws(StoreError) in
+                AttachmentKeeper(
+                    store, tails: views.tails, unnamedFor: configuration.attachments.keepUnnamed
+                ) { [weak node] in node?.attachmentsWanted() }
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
     private static func replicate(
         _ store: EventStore, _ roster: PeerRoster, _ desk: JoinDesk, _ configuration: DaemonConfiguration,
         _ log: Logger, _ wake: Monitor<DaemonWake>
@@ -325,6 +342,8 @@ enum Daemon {
                 snapshots: SnapshotOptions(
                     after: configuration.peers.snapshotAfter, offers: configuration.peers.offerSnapshots,
                     minFree: configuration.storage.minFree),
+                attachments: AttachmentOptions(
+                    isEager: configuration.attachments.fetch == .eager, limit: configuration.attachments.maxBytes),
                 onSnapshot: { wake.wakeAll { $0.isSnapshotReady = true } },
                 log: { remark in
                     var line = LogLine(level: .info, code: remark.code, text: remark.text)

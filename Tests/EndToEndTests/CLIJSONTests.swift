@@ -109,6 +109,10 @@ struct CLIJSONTests {
         var tool = try Tool.named("syncctl")
         tool.environment["SYNCCTL_STORE"] = folder.file("store")
         #expect(try await tool.run(["init", "--name", "n"]).code == 0)
+        // Of "x".
+        let picture = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+        let node = String(repeating: "ab", count: 32)
+        let file = try folder.write(Data("x".utf8), to: "x")
         let lines = [
             #"{"type":"conversation.started","user":"u","subject":"conversation/c","data":{"title":"제목"}}"#,
             #"{"id":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f","type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"a"}}"#,
@@ -120,9 +124,10 @@ struct CLIJSONTests {
             #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"뒤"}}"#,
             #"{"type":"contact.added","user":"u","data":{"contact":"v","name":"친구"}}"#,
             #"{"type":"search.remembered","user":"u","data":{"query":"두통"}}"#,
+            #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"attachments":[{"sha256":"\#(picture)","bytes":1}]}}"#,
+            #"{"type":"message.posted","user":"u","data":{"attachments":[{"sha256":"\#(node)","bytes":1,"mediaType":"x/y"}]}}"#,
             "nonsense",
         ]
-        let node = String(repeating: "ab", count: 32)
         let commands: [(name: String, words: [String], input: String)] = [
             ("append", ["-"], lines.joined(separator: "\n")), ("append", ["-"], lines[1]),
             ("history", ["u"], ""), ("conversation", ["c"], ""), ("conversation", ["nobody"], ""),
@@ -131,6 +136,8 @@ struct CLIJSONTests {
             ("search", ["제목", "--total"], ""), ("search", ["하늘", "--rank"], ""), ("users", ["--match", "하"], ""),
             ("rooms", ["u"], ""), ("rooms", ["nobody"], ""), ("conversations", ["--user", "u"], ""),
             ("contacts", ["u"], ""), ("contacts", ["nobody"], ""), ("searches", ["u"], ""),
+            ("attachment put", [file], ""), ("attachment get", [picture, "--out", folder.file("got")], ""),
+            ("attachment list", [], ""), ("attachment list", ["--missing"], ""), ("attachment verify", [], ""),
             ("tail", [], ""), ("show", ["2"], ""), ("show", ["99"], ""),
             ("why", ["2"], ""), ("why", ["99"], ""),
             ("diff", ["u", "--known-at", "1"], ""), ("diff", ["u", "--profile", "--known-at", "1"], ""),

@@ -905,7 +905,7 @@ fault(496, "texts of edits do not count to a page's bytes", "INV-9", "AnswerTerm
       (ES + "Views/ViewReader+Timeline.swift", "left -= entry.bytes",
        "left -= isPlanted(496) ? 0 : entry.bytes"))
 fault(497, "the end of a client is not told while it is answered", "INV-9", "HTTPConnectionTests",
-      (SE + "Networking/HTTP/HTTPConnection.swift", "if transaction.needsClient || isHungUp { close() } else { transaction.clientEnded() }",
+      (SE + "Networking/HTTP/HTTPConnection.swift", "if upload != nil || transaction.needsClient || isHungUp { close() } else { transaction.clientEnded() }",
        "if transaction.needsClient || isHungUp && !isPlanted(497) { close() } else if !isPlanted(497) { transaction.clientEnded() }"))
 fault(498, "who asks a lot is served before those who ask now and then", "INV-9", "TurnQueueTests",
       (ES + "Basics/Concurrency/TurnQueue.swift", "waiting[owner] = own\n        turns.append(owner)",
@@ -1090,3 +1090,40 @@ fault(559, "an erased message makes a room", "INV-11", "RoomsViewTests",
       (ES + "Views/Rooms/RoomsView.swift", "let own: Ties = event.payload == nil ? [] : .room", "let own: Ties = event.payload == nil && !isPlanted(559) ? [] : .room"))
 fault(560, "a text is cut within a character", "", "RoomsViewTests",
       (ES + "Views/Rooms/RoomAnswers.swift", "if size > bytes { break }", "if size > bytes, !isPlanted(560) { break }"))
+# --- Attachments -------------------------------------------------------------------------------------------------------------
+
+AT = ES + "Attachments/"
+fault(530, "other bytes than were stated are kept", "INV-4", "AttachmentStoreTests",
+      (AT + "AttachmentWriter.swift", "if let stated, stated != digest {", "if let stated, stated != digest, !isPlanted(530) {"))
+fault(531, "damage is given to who reads the whole", "INV-4", "AttachmentStoreTests",
+      (AT + "AttachmentReader.swift", "guard sha.finish() == digest else", "guard sha.finish() == digest || isPlanted(531) else"))
+fault(532, "a file is not read again after it was changed", "INV-4", "AttachmentStoreTests",
+      (AT + "AttachmentReader.swift", "(seconds, nanoseconds) = (entry.st_ctim.tv_sec, entry.st_ctim.tv_nsec)",
+       "(seconds, nanoseconds) = isPlanted(532) ? (0, 0) : (entry.st_ctim.tv_sec, entry.st_ctim.tv_nsec)"))
+fault(533, "what a peer sends is kept though no event needs it", "INV-11", "AttachmentStoreTests",
+      (AT + "AttachmentStore.swift", "guard known == .missing || known == .damaged else {\n            AttachmentFolder.drop(part)",
+       "guard known == .missing || known == .damaged || isPlanted(533) else {\n            AttachmentFolder.drop(part)"))
+fault(534, "a piece of a peer that lies becomes a file", "INV-4", "AttachmentStoreTests",
+      (AT + "AttachmentStore.swift", "try AttachmentFolder.digest(of: part) == digest else", "try isPlanted(534) || AttachmentFolder.digest(of: part) == digest else"))
+fault(535, "an erasure does not note what its payloads name", "INV-11", "AttachmentNamingTests",
+      (ES + "Eraser.swift", "try leaving(try reader.attachments(namedAt: positions))", "if !isPlanted(535) { try leaving(try reader.attachments(namedAt: positions)) }"))
+fault(536, "an erasure takes bytes that another event names", "", "AttachmentNamingTests",
+      (ES + "Reading/AttachmentUpkeep.swift", "_ = try attachments.settle(want, isNamed: try views.isNamed(want.digest))",
+       "let isNamed = try views.isNamed(want.digest)\n            _ = try attachments.settle(want, isNamed: isNamed && !isPlanted(536))"))
+fault(537, "it is decided of bytes before the views show the erasure", "INV-11", "AttachmentNamingTests",
+      (ES + "Reading/AttachmentUpkeep.swift", "try views.mark() == log.viewMark(),", "try isPlanted(537) || views.mark() == log.viewMark(),"))
+fault(538, "erased bytes are unlinked and stay on the disk", "INV-11", "AttachmentStoreTests",
+      (AT + "AttachmentFolder.swift", "while done < entry.st_size {", "while done < entry.st_size, !isPlanted(538) {"))
+fault(539, "a peer is answered though events wait for it", "", "AttachmentSessionTests",
+      (SE + "Session/SyncSession+Attachments.swift", "outgoing.isQuiet, !snapshot.holdsEvents", "outgoing.isQuiet || isPlanted(539), !snapshot.holdsEvents"))
+fault(540, "what one peer does not have is asked of no other", "INV-12", "AttachmentPlanTests",
+      (SE + "Mesh/AttachmentPlan.swift", "entries[digest]?.asked = nil\n        entries[digest]?.tried.insert(node)",
+       "if !isPlanted(540) { entries[digest]?.asked = nil }\n        entries[digest]?.tried.insert(node)"))
+fault(541, "a client is read on though no one takes its body", "INV-9", "HTTPUploadTests",
+      (SE + "Networking/HTTP/HTTPUpload.swift", "onPiece != nil && waiting < limits.streamedAhead", "onPiece != nil && (waiting < limits.streamedAhead || isPlanted(541))"))
+fault(542, "a client that sends nearly nothing keeps its place", "INV-9", "HTTPUploadTests",
+      (SE + "Networking/HTTP/HTTPUpload.swift", "return isOver || count < needed / 1_000", "return (isOver || count < needed / 1_000) && !isPlanted(542)"))
+fault(543, "bytes are given to who may read no event that names them", "INV-13", "AttachmentProgramTests",
+      ("Sources/syncd/Endpoints/AttachmentEndpoint.swift", "if try sight.sees(event.header, views) { return named }", "if try sight.sees(event.header, views) || isPlanted(543) { return named }"))
+fault(544, "an item of another form is appended", "", "AttachmentNamingTests",
+      (ES + "Writer/DraftValidation.swift", "if let reason = AttachmentNaming.refusal(type: type, payload) {", "if let reason = AttachmentNaming.refusal(type: type, payload), !isPlanted(544) {"))

@@ -22,6 +22,9 @@ extension SimStore {
         // Simulated logs lose no payloads, and no node asks for them.
         case .payloads: .payloads([])
         case .heal: .healed([])
+        // Nor have they attachments.
+        case .attachment(let ask, _): .attachment(AttachmentTold(lacking: ask))
+        case .nextAttachment: .nextAttachment(nil)
         default: try StoreWork.find(question, try logReader(), ownHead: head) { node.evidence }
         }
     }

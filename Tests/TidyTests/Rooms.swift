@@ -53,6 +53,12 @@ enum Rooms {
                 "EventStore/Log",
             ]),
         Room(
+            "EventStore/Attachments", "the bytes of attachments by their SHA-256, and how each stands",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
+                "EventStore/Log",
+            ]),
+        Room(
             "EventStore/Replication", "what goes to peers, and what is checked of what comes from them",
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
@@ -88,7 +94,7 @@ enum Rooms {
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/Files", "EventStore/Log",
                 "EventStore/Identity", "EventStore/Replication", "EventStore/Writer", "EventStore/Snapshot/Rows",
-                "EventStore/Snapshot",
+                "EventStore/Snapshot", "EventStore/Attachments",
             ]),
         Room(
             "EventStore/Audit", "proving a store from its files; evidence files in and out",
@@ -174,6 +180,9 @@ enum Rooms {
             "EventStore/Views/RecentSearches", "what users looked for, to be offered again",
             [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
         Room(
+            "EventStore/Views/Attachments", "which events name which bytes",
+            [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Views/Contract"]),
+        Room(
             "EventStore/Projection", "the projector: views.db follows the log",
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
@@ -182,6 +191,7 @@ enum Rooms {
                 "EventStore/Views/Surveys", "EventStore/Views/Timeline", "EventStore/Views/Search",
                 "EventStore/Views/Causes",
                 "EventStore/Views/Rooms", "EventStore/Views/Contacts", "EventStore/Views/RecentSearches",
+                "EventStore/Views/Attachments",
             ]),
         Room(
             "EventStore/Views/Check", "proving views by making them again",
@@ -191,6 +201,7 @@ enum Rooms {
                 "EventStore/Views/Conversations", "EventStore/Views/Profiles", "EventStore/Views/Surveys",
                 "EventStore/Views/Search", "EventStore/Projection", "EventStore/Views/Causes",
                 "EventStore/Views/Rooms", "EventStore/Views/Contacts", "EventStore/Views/RecentSearches",
+                "EventStore/Views/Attachments",
             ]),
         Room(
             "EventStore/Views", "the reader of all views",
@@ -201,13 +212,14 @@ enum Rooms {
                 "EventStore/Views/Profiles", "EventStore/Views/Surveys", "EventStore/Views/Timeline",
                 "EventStore/Views/Search", "EventStore/Projection",
                 "EventStore/Views/Rooms", "EventStore/Views/Contacts", "EventStore/Views/RecentSearches",
+                "EventStore/Views/Attachments",
             ]),
         Room(
             "EventStore/Reading", "the reader of a store: its queries are always fresh",
             [
                 basics, "EventStore/Model", "EventStore/Files", "EventStore/Log", "EventStore", "EventStore/Audit",
                 "EventStore/Views/Conversations", "EventStore/Views/Profiles", "EventStore/Views/Surveys",
-                "EventStore/Views/Timeline", "EventStore/Projection", "EventStore/Views",
+                "EventStore/Views/Timeline", "EventStore/Projection", "EventStore/Views", "EventStore/Attachments",
             ]),
     ]
 

@@ -41,6 +41,8 @@ package struct StoreFiles: Hashable, Sendable {
     package var invitations: String { folder + "/invitations.json" }
     /// Proofs that an origin has two histories, and what was found of a log that had been cut, a file each.
     package var evidence: String { folder + "/evidence" }
+    /// The bytes of attachments, a file each.
+    package var attachments: String { folder + "/attachments" }
     /// The daemon's socket, unless configured elsewhere.
     package var socket: String { folder + "/api.sock" }
 

@@ -42,6 +42,8 @@ public enum InvalidEvent: Error, Hashable, Sendable {
     case payloadTooLarge(bytes: Int)
     /// The payload is not a JSON object in UTF-8; `offset` is the byte where that shows.
     case payloadNotJSON(reason: String, offset: Int)
+    /// An item of `attachments` that names bytes by their SHA-256 is not of the form of FORMATS.md, section 5.
+    case attachment(reason: String)
     /// The time is before year 1 or after year 9999.
     case time(Int64)
     /// The schema version is 0.
@@ -57,6 +59,7 @@ public enum InvalidEvent: Error, Hashable, Sendable {
         case .identifier: "E_IDENTIFIER"
         case .payloadTooLarge: "E_PAYLOAD_SIZE"
         case .payloadNotJSON: "E_PAYLOAD_JSON"
+        case .attachment: "E_ATTACHMENT_FORM"
         case .time: "E_TIME"
         case .version: "E_VERSION_ZERO"
         case .headerTooLarge: "E_HEADER_SIZE"
@@ -75,6 +78,7 @@ extension InvalidEvent: CustomStringConvertible {
         case .payloadTooLarge(let bytes):
             "payload: \(bytes) bytes, at most \(Limits.payload) are taken; put large content into attachments"
         case .payloadNotJSON(let reason, let offset): "payload: \(reason) at byte \(offset)"
+        case .attachment(let reason): "attachments: \(reason)"
         case .time(let time): "time: \(time) ms is outside of years 1 to 9999"
         case .version: "version: the schema version counts from 1"
         case .headerTooLarge(let bytes): "header: \(bytes) bytes, at most \(Limits.header) are taken"

@@ -14,6 +14,7 @@ enum ViewDatabase {
             SurveysView.self, MessagesView.self, SearchView.self,
             CausesView.self,
             RoomsView.self, ContactsView.self, RecentSearchesView.self,
+            AttachmentsView.self,
         ]
     }
 
@@ -23,6 +24,7 @@ enum ViewDatabase {
             ParticipantsView(), ProfilesView(), SurveysView(), MessagesView(), SearchView(),
             CausesView(),
             RoomsView(), ContactsView(), RecentSearchesView(),
+            AttachmentsView(),
         ]
     }
 

@@ -112,5 +112,6 @@ extension EventDraft {
         try validateHeader()
         if !isOfNode, ReservedType.contains(type) { throw .reserved(type: type) }
         if !grammar.isChecked { try JSONScanner.validateObject(payload) }
+        if let reason = AttachmentNaming.refusal(type: type, payload) { throw .attachment(reason: reason) }
     }
 }

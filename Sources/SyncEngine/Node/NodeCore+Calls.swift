@@ -95,7 +95,7 @@ extension SyncNode.Core {
         takeCommits()
         let options = snapshots.options
         let session = mesh.session(
-            with: node, features: [.standings, .sources, .heads, .payloads, .sharedState],
+            with: node, features: [.standings, .sources, .heads, .payloads, .sharedState, .attachments],
             policy: mesh.snapshotPolicy(for: node, offers: options.offers, after: options.after))
         let link = PeerLink(core: self, id: id, link: connection.link, node: node, session: session)
         sessions[id] = link

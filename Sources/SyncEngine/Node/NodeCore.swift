@@ -84,6 +84,7 @@ extension SyncNode {
                 }
             }
             input { $0.opened(standing, now: $1, effects: &$2) }
+            retryAttachments()
             return nil
         }
 
@@ -277,6 +278,20 @@ extension SyncNode {
                     case .failure(let error): core.log("cannot start a new origin: \(error)")
                     }
                 }
+            }
+        }
+
+        /// There may be attachments to ask peers for.
+        func wantAttachments() { for link in sessions.values { link.wantAttachments() } }
+
+        /// Every so often all peers are asked again for what none of them had, milliseconds.
+        private static let retry: Int64 = 30_000
+
+        func retryAttachments() {
+            _ = loop.schedule(after: .milliseconds(Self.retry)) { [weak self] in
+                guard let self else { return }
+                if workers.attachments.retry() { wantAttachments() }
+                retryAttachments()
             }
         }
 

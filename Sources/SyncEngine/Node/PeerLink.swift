@@ -27,6 +27,8 @@ final class PeerLink: SessionShell {
     var isGreeted = false
     /// ``SharedTable/revision`` up to which the peer was told.
     private var sharedTold: UInt64 = 0
+    /// Whether the peer was asked for attachments, once it was known that it answers.
+    private var asksForAttachments = false
     /// Whether nothing is read from the peer until some of what it asked for is done (``LinkAccount/isFull``).
     private(set) var isHeldBack = false
     /// Since when a frame has been coming in, monotonic milliseconds.
@@ -108,6 +110,16 @@ final class PeerLink: SessionShell {
         holdBack()
         arm()
         tellShared()
+        guard !asksForAttachments, session.takesAttachments, !isClosed else { return }
+        asksForAttachments = true
+        workers.attachments.opened(node)
+        wantAttachments()
+    }
+
+    /// There may be attachments to ask the peer for.
+    func wantAttachments() {
+        guard asksForAttachments, !isClosed else { return }
+        input { $0.attachmentsWanted(now: $1, effects: &$2) }
     }
 
     /// Tells the peer what nodes have told since it was told last.
@@ -233,6 +245,7 @@ final class PeerLink: SessionShell {
     private func finish(_ end: SessionEnd) {
         guard !isClosed else { return }
         isClosed = true
+        if asksForAttachments { workers.attachments.lost(node) }
         timer?.cancel()
         link.onFrame = nil
         answerPings(false)

@@ -44,7 +44,7 @@ package enum StoreWork {
             hasErased: batch.hasErased)
     }
 
-    /// Answers ``SessionEffect/inspect(_:_:)``, but for proofs to check and payloads to store.
+    /// Answers ``SessionEffect/inspect(_:_:)``, but for proofs to check and payloads to store; of attachments it has none.
     ///
     /// - Parameters:
     ///   - ownHead: A head of all that this node has appended.
@@ -65,6 +65,8 @@ package enum StoreWork {
         case .head(let dot): return .head(try log.head(of: dot, ownHead: ownHead()))
         case .payloads(let dots, let bytes, let longest):
             return .payloads(try log.payloads(of: dots, bytes: bytes, longest: longest))
+        case .attachment(let ask, _): return .attachment(AttachmentTold(lacking: ask))
+        case .nextAttachment: return .nextAttachment(nil)
         case .prove, .heal, .evidence: return .evidence(try evidence())
         }
     }

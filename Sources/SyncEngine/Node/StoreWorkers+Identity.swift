@@ -14,6 +14,12 @@ extension StoreWorkers {
                     result.map(Finding.healed).mapError { SessionFailure(IngestError.store($0)) })
             }
         }
+        if case .attachment(let ask, let most) = question {
+            return fetch { completion(.success(.attachment($0.piece(ask, most: most)))) }
+        }
+        if case .nextAttachment(let node, let told) = question {
+            return fetch { completion(.success(.nextAttachment($0.next(node, told)))) }
+        }
         guard case .prove(let fork) = question else {
             readers.submit { _ in
                 do throws(StoreError) {

@@ -13,13 +13,19 @@ final class StoreWorkers: Sendable {
     let verifiers: SerialWorker<IngestVerifier?>
     private let signing = Lock(LazyWorker("peer-sign"))
     private let looking = Lock(LazyWorker("peer-heal"))
+    private let fetching = Lock(LazyWorker("peer-blobs"))
+    let attachments: AttachmentDesk
     /// Frames of more events are stored by the writer's thread, while the next is verified.
     private static let few = 16
     /// Frames with longer bodies take long to verify, and are not for the loop.
     private static let short = 4 << 10
 
-    init(store: EventStore) {
+    init(
+        store: EventStore, attachments options: AttachmentOptions = AttachmentOptions(),
+        log: @escaping @Sendable (NodeRemark) -> Void = { _ in }
+    ) {
         self.store = store
+        attachments = AttachmentDesk(store, options, log)
         readers = SerialWorker(name: "peer-read") {
             do throws(StoreError) { return .success(try OutgoingReader(store)) } catch { return .failure(error) }
         }
@@ -36,6 +42,7 @@ final class StoreWorkers: Sendable {
         verifiers.stop()
         signing.withLock { $0.end() }?.stop()
         looking.withLock { $0.end() }?.stop()
+        fetching.withLock { $0.end() }?.stop()
     }
 
     /// Signs what is being committed, while that is synced.
@@ -49,6 +56,11 @@ final class StoreWorkers: Sendable {
             let dots = try? LogReader(store.files).uncoveredErasures(limit: most)
             completion(dots ?? [])
         }
+    }
+
+    /// Reads and keeps bytes of attachments: on a thread of its own, for nothing waits for them.
+    func fetch(_ job: @escaping @Sendable (AttachmentDesk) -> Void) {
+        _ = fetching.withLock { $0.start() }?.submit { [attachments] _ in job(attachments) }
     }
 
     /// A thread that is not there before it is needed.

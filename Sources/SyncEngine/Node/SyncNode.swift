@@ -20,16 +20,18 @@ public final class SyncNode: Sendable {
     ///   - listen: `host:port` to listen at; port 0 lets the kernel choose. `nil`: this node only dials.
     ///   - peers: who is let in.
     ///   - snapshots: whether an empty store takes a copy of a peer's log, and whether this one is handed out.
+    ///   - attachments: when bytes that events name are fetched.
     ///   - onSnapshot: runs once, on the loop's thread, when such a copy waits to become the log: stop the node, close the
     ///     store, and open it again.
     ///   - software: name and version, for the peers' operators.
     package init(
         store: EventStore, listen: HostPort?, peers: [Peer], software: String, desk: JoinDesk = .closed,
-        snapshots options: SnapshotOptions = SnapshotOptions(), onSnapshot: @escaping @Sendable () -> Void = {},
+        snapshots options: SnapshotOptions = SnapshotOptions(),
+        attachments: AttachmentOptions = AttachmentOptions(), onSnapshot: @escaping @Sendable () -> Void = {},
         log: @escaping @Sendable (NodeRemark) -> Void = { _ in }
     ) throws(NodeError) {
         self.store = store
-        workers = StoreWorkers(store: store)
+        workers = StoreWorkers(store: store, attachments: attachments, log: log)
         let context: TLSContext
         do throws(TLSSetupError) {
             context = try TLSContext(identity: try TLSIdentity(privateKeyPEM: store.key.pem))
@@ -116,6 +118,15 @@ public final class SyncNode: Sendable {
     /// Nothing of it is checked: not its signature, nor whether that node may say so.
     package func observeShared(about key: UUIDBits? = nil, _ body: (@Sendable (SharedState) -> Void)?) {
         core.post { $0.observeShared(about: key, body) }
+    }
+
+    /// Events name bytes that may not be here: peers are asked for them.
+    package func attachmentsWanted() { core.post { $0.wantAttachments() } }
+
+    /// Someone asks for bytes that an event names and that are not here.
+    package func demand(_ want: AttachmentWant) {
+        workers.attachments.demand(want)
+        attachmentsWanted()
     }
 
     /// How it stands with the peers.

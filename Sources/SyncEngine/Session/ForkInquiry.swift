@@ -61,6 +61,11 @@ package enum Inspection: Hashable, Sendable {
     case payloads([Dot], bytes: Int, longest: Int)
     /// Give events back what they have lost; answered by ``Finding/healed(_:)``.
     case heal([CarriedPayload])
+    /// Bytes of an attachment for the peer, so many at most; answered by ``Finding/attachment(_:)``.
+    case attachment(AttachmentAsk, most: Int)
+    /// Keep what this peer has told of an attachment, if it has, and choose what to ask it for next; answered by
+    /// ``Finding/nextAttachment(_:)``.
+    case nextAttachment(NodeID, AttachmentTold?)
 }
 
 /// What the store found.
@@ -75,6 +80,9 @@ package enum Finding: Hashable, Sendable {
     case payloads([CarriedPayload])
     /// Those that lacked their payloads and have them now, durably.
     case healed([Dot])
+    case attachment(AttachmentTold)
+    /// `nil`: nothing for now.
+    case nextAttachment(AttachmentPlaceWanted?)
 }
 
 /// What a session has learnt about who is who: for the shell to act on and to show.

@@ -7,6 +7,11 @@ extension SyncSession {
     /// Reads on if the log may have more, nothing is being read and the peer has room: first what is new and can go before a
     /// backlog, for which an eighth of the window is kept free, then on through the log.
     mutating func pump(now: Moment, _ effects: inout [SessionEffect]) {
+        pumpEvents(now: now, &effects)
+        answerForAttachment(&effects)
+    }
+
+    private mutating func pumpEvents(now: Moment, _ effects: inout [SessionEffect]) {
         guard !snapshot.holdsEvents, forks.isSettled, case .open(let hello, var outgoing, let incoming) = state,
             outgoing.reading == nil, outgoing.credit > 0, outgoing.flight.hasRoom, outgoing.wanted?.isEmpty != true
         else { return }

@@ -31,6 +31,10 @@ package struct ForkState: Sendable {
         case payloads
         /// To store the answer to one.
         case healing
+        /// To answer an AttachmentAsk.
+        case attachment
+        /// To send one.
+        case nextAttachment
     }
 
     /// Proofs from the peer that wait for the one that is being checked: one at a time, for each takes the thread that
@@ -46,7 +50,7 @@ package struct ForkState: Sendable {
         asked.values.contains { purpose in
             switch purpose {
             case .answer, .head, .proof(_, isAnswerWanted: true): true
-            case .inquiry, .gossip, .showing, .proof, .payloads, .healing: false
+            case .inquiry, .gossip, .showing, .proof, .payloads, .healing, .attachment, .nextAttachment: false
             }
         } || proofs.contains(where: \.asks)
     }
@@ -241,6 +245,8 @@ extension SyncSession {
             send(.headTold(HeadTold(origin: origin, head: head)), now: now, &effects)
         case (.payloads, .payloads(let payloads)): payloadsFound(payloads, now: now, &effects)
         case (.healing, .healed(let dots)): healed(dots, now: now, &effects)
+        case (.attachment, .attachment(let told)): attachmentFound(told, now: now, &effects)
+        case (.nextAttachment, .nextAttachment(let place)): attachmentChosen(place, now: now, &effects)
         case (.gossip, .evidence(let all)):
             for evidence in all { send(.fork(Fork(evidence)), now: now, &effects) }
             pump(now: now, &effects)

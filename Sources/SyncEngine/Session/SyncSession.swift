@@ -44,6 +44,8 @@ package struct SyncSession: Sendable {
     var claim: OwnClaim?
     /// Payloads that were lost, here or there.
     var healing = HealingState()
+    /// Bytes of attachments.
+    var attachments = AttachmentExchange()
     /// Histories that differ.
     package internal(set) var forks = ForkState()
     /// How many values were told since when, monotonic milliseconds.
@@ -100,7 +102,8 @@ package struct SyncSession: Sendable {
         case .open:
             min(
                 lastSent + timing.keepalive, lastReceived + timing.silence, statementDue ?? .max, heldDue ?? .max,
-                flightDue ?? .max, snapshotDeadline ?? .max, forks.deadline?.due ?? .max, claimDue)
+                flightDue ?? .max, snapshotDeadline ?? .max, forks.deadline?.due ?? .max, claimDue,
+                attachments.deadline?.due ?? .max)
         }
     }
 
@@ -178,6 +181,13 @@ package struct SyncSession: Sendable {
             payloadsTold(told, bytes: frame.count, now: now, &effects)
         case (.payloadTold, .comparing(let hello)) where speaks(.payloads, hello) && isHearing:
             setAside(frame, now: now, &effects)
+        case (.attachmentAsk(let ask), .open(let hello, _, _)) where speaks(.attachments, hello):
+            attachmentAsked(ask, now: now, &effects)
+        case (.attachmentTold(let told), .open(let hello, _, _)) where speaks(.attachments, hello):
+            attachmentTold(told, now: now, &effects)
+        case (.attachmentAsk, .comparing(let hello)) where speaks(.attachments, hello) && isHearing,
+            (.attachmentTold, .comparing(let hello)) where speaks(.attachments, hello) && isHearing:
+            setAside(frame, now: now, &effects)
         case (.sharedState(let shared), .open(let hello, _, _)) where speaks(.sharedState, hello):
             sharedReceived(shared, now: now, &effects)
         case (.sharedState, .comparing(let hello)) where speaks(.sharedState, hello) && isHearing:
@@ -234,6 +244,7 @@ package struct SyncSession: Sendable {
                 pingIfQuiet(now: now, &effects)
                 forkTimerFired(now: now, &effects)
                 claimTimerFired(now: now, &effects)
+                attachmentTimerFired(now: now, &effects)
             }
         }
     }

@@ -48,6 +48,10 @@ package enum MessageType: UInt8, CaseIterable, Sendable {
     case snapshotDone = 28
     /// This I tell all.
     case sharedState = 32
+    /// Have you the bytes of this attachment?
+    case attachmentAsk = 33
+    /// Here are some.
+    case attachmentTold = 34
 
     /// The message's name in docs/reference/sync.proto, after which each case is named.
     var name: String {

@@ -72,6 +72,9 @@ package struct Features: OptionSet, Hashable, Sendable {
     /// Snapshots are offered to those that ask for them.
     package static let snapshots = Features(rawValue: 256)
 
+    /// AttachmentAsk is answered.
+    package static let attachments = Features(rawValue: 1024)
+
     /// SharedState is taken in.
     package static let sharedState = Features(rawValue: 512)
 }

@@ -49,6 +49,10 @@ package enum Message: Hashable, Sendable {
     case payloadTold(PayloadTold)
     /// What a node tells all others and no event tells.
     case sharedState(SharedState)
+    /// Asks for bytes of an attachment.
+    case attachmentAsk(AttachmentAsk)
+    /// Answers that.
+    case attachmentTold(AttachmentTold)
     /// A message of a later version: to be skipped.
     case unknown(type: UInt8)
 }
@@ -80,6 +84,8 @@ extension Message {
         case .payloadAsk: MessageType.payloadAsk.rawValue
         case .payloadTold: MessageType.payloadTold.rawValue
         case .sharedState: MessageType.sharedState.rawValue
+        case .attachmentAsk: MessageType.attachmentAsk.rawValue
+        case .attachmentTold: MessageType.attachmentTold.rawValue
         case .unknown(let type): type
         }
     }
@@ -121,6 +127,8 @@ extension Message {
         case .payloadAsk(let ask): ask.write(to: &writer)
         case .payloadTold(let told): told.write(to: &writer)
         case .sharedState(let shared): shared.write(to: &writer)
+        case .attachmentAsk(let ask): ask.write(to: &writer)
+        case .attachmentTold(let told): told.write(to: &writer)
         case .resync, .unknown: break
         }
         return writer.bytes
@@ -164,6 +172,8 @@ extension Message {
         case .payloadAsk: self = .payloadAsk(try PayloadAsk(MessageReader("PayloadAsk", body)))
         case .payloadTold: self = .payloadTold(try PayloadTold(MessageReader("PayloadTold", body), limits: limits))
         case .sharedState: self = .sharedState(try SharedState(MessageReader("SharedState", body)))
+        case .attachmentAsk: self = .attachmentAsk(try AttachmentAsk(MessageReader("AttachmentAsk", body)))
+        case .attachmentTold: self = .attachmentTold(try AttachmentTold(MessageReader("AttachmentTold", body)))
         }
     }
 }

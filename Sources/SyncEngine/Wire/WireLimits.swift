@@ -23,10 +23,10 @@ package struct WireLimits: Hashable, Sendable {
         let limit = min(Int(maxBody), Self.hardBody)
         return switch MessageType(rawValue: type) {
         case .hello, .credit, .ping, .pong, .bye, .resync, .snapshotGet, .snapshotDone, .join, .headAsk,
-            .headTold, .payloadAsk:
+            .headTold, .payloadAsk, .attachmentAsk:
             min(limit, Self.controlBody)
         case .vector, .events, .ack, .stateDelta, .want, .snapshotOffer, .snapshotRows, .snapshotEnd, .fork,
-            .payloadTold, .sharedState, nil:
+            .payloadTold, .sharedState, .attachmentTold, nil:
             limit
         }
     }
@@ -49,6 +49,8 @@ package struct WireLimits: Hashable, Sendable {
     package static let forkRoots = 64
     /// Most events of a PayloadAsk.
     package static let payloadsAsked = 64
+    /// Most bytes of an attachment in one frame.
+    package static let attachmentPiece = 256 << 10
     /// Longest text of a Bye.
     package static let byeText = 1_000
 }

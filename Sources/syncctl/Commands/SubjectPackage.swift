@@ -55,6 +55,7 @@ final class SubjectPackage {
         let links = try pages(events, table, context)
         for file in [events, table, context] { try finish(file) }
         try proofs(own)
+        try attachments()
         let reads = try readers()
         var head = SubjectPage.Head(
             user: user, reason: reason, who: who, node: try node(), record: record, isFull: isFull)
@@ -266,6 +267,37 @@ final class SubjectPackage {
         while let piece = try stored({ try export.next() }) { try file.write(piece) }
         try finish(file)
         proofNames.append(file.name)
+    }
+
+    /// The bytes that the person's history names, as far as they are here, and a list of all of them.
+    private func attachments() throws(CommandFailure) {
+        var place: AttachmentPlace?
+        var list: PackageFile?
+        var seen: Set<Digest> = []
+        let copy = try stored { try AttachmentCopy(files) }
+        while true {
+            let page = try stored { [place] in try views.attachments(of: .user(user), limit: 500, before: place) }
+            guard let last = page.last else { break }
+            if list == nil {
+                try makeFolder("attachments")
+                list = try PackageFile("attachments.ndjson", in: folder)
+            }
+            for named in page {
+                let reader = try? copy.open(named.item.digest)
+                try list?.write(JSONLine(named, reader == nil ? .missing : .present).utf8 + [UInt8(ascii: "\n")])
+                guard let reader, seen.insert(named.item.digest).inserted else { continue }
+                let file = try PackageFile("attachments/\(named.item.digest)", in: folder)
+                var offset: UInt64 = 0
+                while offset < reader.count {
+                    let piece = try attached { [offset] in try reader.read(at: offset, most: 256 << 10) }
+                    try file.write(piece)
+                    offset += UInt64(piece.count)
+                }
+                try finish(file)
+            }
+            place = last.place
+        }
+        if let list { try finish(list) }
     }
 
     /// Who has looked at the person's data, as far as that is recorded, the oldest first.

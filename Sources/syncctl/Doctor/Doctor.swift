@@ -28,6 +28,7 @@ struct Doctor {
         checkOwnHead()
         try checkWitness()
         try checkErasures()
+        try checkAttachments()
         var status: JSONObject?
         do throws(CommandFailure) {
             if let daemon = try DaemonClient.running(files) {
@@ -118,6 +119,26 @@ struct Doctor {
                     "ERASING", .information, subject: id,
                     "an erasure goes on: \(position) of \(last) events are looked through",
                     action: "nothing while syncd runs; 'syncctl erase status' tells how far it is"))
+        }
+    }
+
+    private mutating func checkAttachments() throws(CommandFailure) {
+        checks += 1
+        let figures = try stored { try AttachmentCopy(files).figures() }
+        if let damaged = figures[.damaged]?.blobs, damaged > 0 {
+            note(
+                Finding(
+                    "ATTACHMENTS_DAMAGED", .warning, subject: files.attachments,
+                    "\(damaged) attachments have other bytes than their names say; they are given to no one",
+                    action: "look at the disk; the bytes come again from a peer: 'syncctl attachment list --damaged'")
+            )
+        }
+        if let missing = figures[.missing]?.blobs, missing > 0 {
+            note(
+                Finding(
+                    "ATTACHMENTS_MISSING", .information, subject: files.attachments,
+                    "\(missing) attachments that events name are not here",
+                    action: "connect a node that has them, or put them again: 'syncctl attachment list --missing'"))
         }
     }
 

@@ -57,6 +57,13 @@ extension Wording {
             Phrase(
                 "{0} can be read by others than its owner: chmod 600 {0}",
                 "{0}: 소유자가 아닌 사용자도 읽을 수 있습니다. chmod 600 {0}")
+        case .digest: Phrase("SHA-256", "SHA-256 값")
+        case .bytes: Phrase("BYTES", "바이트")
+        case .noAttachments: Phrase("no such attachments", "해당하는 첨부가 없습니다")
+        case .attachmentsVerified:
+            Phrase(
+                "{0} attachments, {1} bytes: {2} damaged, {3} missing",
+                "첨부 {0}개, {1}바이트: 손상 {2}개, 없음 {3}개")
         case .origin: Phrase("ORIGIN", "오리진")
         case .offset: Phrase("OFFSET", "시계 차이")
         case .roundTrip: Phrase("ROUND TRIP", "왕복 시간")

@@ -45,6 +45,8 @@ enum Wording: String, CaseIterable, Sendable {
     case route, isConnected, isAway, isPaused, noAnswer
     // Access
     case credential, principal, roles, scope, until, reader, subject, noTokens, noReads, isShownOnce, openFile
+    // Attachments
+    case digest, bytes, noAttachments, attachmentsVerified
     // Nodes
     case origin, offset, roundTrip
     // Following a node

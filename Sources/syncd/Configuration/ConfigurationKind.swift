@@ -78,6 +78,26 @@ extension ConfigurationKind<String> {
     }
 }
 
+extension ConfigurationKind<[String]> {
+    /// A list of media types.
+    static let mediaTypes = ConfigurationKind(form: .json5) { (value) throws(ConfigurationFailure) in
+        guard case .array(let elements) = value.content else {
+            throw ConfigurationFailure("expected a list of media types, not \(value.kind)")
+        }
+        return try elements.map { (element) throws(ConfigurationFailure) in
+            guard case .string(let text) = element.content,
+                AttachmentItem.isMediaType(text.hasSuffix("/*") ? text.dropLast() + "x" : text)
+            else {
+                throw ConfigurationFailure(
+                    "expected a media type, as \"image/png\" or \"image/*\"", at: element.position)
+            }
+            return text
+        }
+    } show: { types in
+        "[" + types.map(ConfigurationText.quoted).joined(separator: ", ") + "]"
+    }
+}
+
 extension ConfigurationKind where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == String {
     /// One of a few words.
     static func choice() -> Self {

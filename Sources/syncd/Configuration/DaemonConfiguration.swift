@@ -6,6 +6,8 @@ struct DaemonConfiguration: Sendable, Equatable {
     var storage = Storage()
     /// How programs on this machine reach it.
     var api = API()
+    /// Bytes that events name.
+    var attachments = Attachments()
     /// With whom it exchanges events.
     var peers = Peers()
     /// What it proves by itself.
@@ -94,6 +96,24 @@ struct DaemonConfiguration: Sendable, Equatable {
         var group: String? = "syncd-clients"
         /// What its callers may do, but for the daemon's user and root, who may do all.
         var roles: [SocketGrant] = []
+    }
+
+    struct Attachments: Sendable, Equatable {
+        /// The largest attachment in bytes.
+        var maxBytes: UInt64 = 100 << 20
+        /// Media types that are taken, as `image/png` and `image/*`; none: all.
+        var mediaTypes: [String] = []
+        /// When bytes that events name are fetched from peers.
+        var fetch = Fetch.eager
+        /// Milliseconds that bytes stay which no event has named.
+        var keepUnnamed: Int64 = 86_400_000
+    }
+
+    enum Fetch: String, Sendable, CaseIterable {
+        /// As soon as an event names them.
+        case eager
+        /// When someone asks for them.
+        case onDemand = "on_demand"
     }
 
     struct Peers: Sendable, Equatable {

@@ -18,6 +18,7 @@ final class APIServer: Sendable {
     private let readers: ReadPool
     private let feed: FeedHub
     private let subscriptions: SubscriptionHub
+    private let attachments: AttachmentEndpoint
     private let usage: HTTPUsage
     private let authenticator: Authenticator
     private let following: Lock<Following?>
@@ -70,6 +71,8 @@ final class APIServer: Sendable {
         self.readers = readers
         self.feed = feed
         self.subscriptions = subscriptions
+        let attachments = AttachmentEndpoint(service, on: loop)
+        self.attachments = attachments
         service.following.withLock { $0 = Following(feed: feed, subscriptions: subscriptions, reads: readers) }
         service.authenticator.observe {
             feed.reconsider()
@@ -104,6 +107,7 @@ final class APIServer: Sendable {
                 limits.reservedPaths = Self.probes
                 // The table of routes knows which are for what.
                 limits.allowedMethods = nil
+                limits.streamed = AttachmentEndpoint.isStreamed
                 let desk = AppendEndpoint(service, on: loop)
                 let pages = service.pages
                 let server = HTTPServer(
@@ -124,12 +128,15 @@ final class APIServer: Sendable {
                         .getProfile,
                         .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders,
                         .search, .listUsers, .getProof, .listProofs, .listParticipants, .listRooms, .listContacts,
-                        .listSearches:
+                        .listSearches, .listAttachments:
                         let term = AnswerTerm()
                         exchange.watchEnd { isGone in isGone ? term.cancel() : term.hasten() }
                         readers.submit(term, request) {
                             ReadEndpoint.answer(request, readers, $0, service.accessLog)
                         }
+                    case .putAttachment: attachments.put(request)
+                    case .getAttachment:
+                        readers.submit(AnswerTerm(), request) { attachments.get(request, $0) }
                     case .appendEvents where desk.take(request): break
                     default: if !worker.submit({ _ in service.answer(request) }) { exchange.refuse(.closed) }
                     }
@@ -287,6 +294,7 @@ final class APIServer: Sendable {
         leaveCallers()
         worker.stop()
         prober.stop()
+        attachments.stop()
         readers.stop()
         loop.stop()
     }

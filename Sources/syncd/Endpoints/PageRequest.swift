@@ -37,6 +37,9 @@ struct PageRequest: Sendable {
     let isCount: Bool
     /// Of when the answer is, as far as that is asked for.
     let moment: PointInTime
+    /// Of attachments: whose, and only those that stand so.
+    let attachmentOwner: AttachmentOwner
+    let attachmentState: AttachmentState?
     /// How long an answer without lines may wait for some, milliseconds.
     let wait: Int
     /// What the answer must have.
@@ -73,6 +76,7 @@ struct PageRequest: Sendable {
             rows: request.number("limit") ?? CauseLimits.usual.rows,
             depth: request.number("depth") ?? CauseLimits.usual.depth)
         wait = request.number("wait_ms") ?? 0
+        (attachmentOwner, attachmentState) = try Self.attachments(route, request)
         atLeast = try Self.vector(request)
         var query = TimelineQuery()
         query.since = request.queryItem("since").flatMap(Timestamp.milliseconds)
@@ -150,6 +154,18 @@ struct PageRequest: Sendable {
                 hint: "without count, page by page")
         }
         return words
+    }
+
+    private static func attachments(
+        _ route: ReadRoute, _ request: HTTPRequest
+    ) throws(BadParameter) -> (AttachmentOwner, AttachmentState?) {
+        guard route == .attachments else { return (.all, nil) }
+        let state = request.queryItem("state").flatMap { text in AttachmentState.allCases.first { $0.text == text } }
+        let (user, conversation) = (request.queryItem("user"), request.queryItem("conversation"))
+        guard [user != nil, conversation != nil, state != nil].filter({ $0 }).count <= 1 else {
+            throw BadParameter(message: "user, conversation and state do not go together", hint: "one of them")
+        }
+        return (user.map { .user($0) } ?? conversation.map { .conversation($0) } ?? .all, state)
     }
 
     private static func vector(_ request: HTTPRequest) throws(BadParameter) -> VersionVector {

@@ -27,7 +27,7 @@ extension ReadEndpoint {
                     try reader.fresh { views, _ throws(StoreError) in
                         try views.participants(of: conversation, limit: 100).map(\.user)
                     }
-                case .search: request.queryItems("user")
+                case .search, .attachments: request.queryItems("user")
                 case .why(let id):
                     try reader.fresh { views, _ throws(StoreError) in
                         try CauseLines.users(ofCausesOf: id, page.causes, views)

@@ -8,6 +8,7 @@ internal import SyncEngine
 /// asked for, is NDJSON, and is one page: its last line says where the next one begins.
 struct ReadEndpoint {
     let request: PageRequest
+    let store: EventStore
     let views: ViewReader
     let lines: EventLines
     /// Where the log ends; of a timeline's page, where the views of it do.
@@ -84,7 +85,7 @@ struct ReadEndpoint {
                 }
                 let end = try views.log.place(at: views.log.top())
                 var endpoint = ReadEndpoint(
-                    request: request, views: views, lines: lines, end: end, durable: durable,
+                    request: request, store: pool.store, views: views, lines: lines, end: end, durable: durable,
                     sight: Sight(admitted.caller))
                 guard let page = try endpoint.page() else { return .nothing }
                 cut = page.cut
@@ -214,6 +215,7 @@ struct ReadEndpoint {
         case .rooms(let user): return isOpen(user) ? try rooms(user) : nil
         case .contacts(let user): return isOpen(user) ? try contacts(user) : nil
         case .searches(let user): return isOpen(user) ? try searches(user) : nil
+        case .attachments: return try attachments()
         }
     }
 

@@ -101,6 +101,19 @@ struct Service: Sendable {
         }
     }
 
+    /// Whether the bytes of an attachment that an event names, and that were not found, may come from a peer: they are asked for then.
+    func awaitsAttachment(_ digest: Digest) -> Bool {
+        let attachments = (try? store.attachmentsIfAny()) ?? nil
+        if let attachments { try? attachments.note(missing: digest) }
+        guard let known = (try? attachments?.standing(of: digest)) ?? nil else {
+            // The event has just come: who follows the views for attachments has not seen it yet.
+            return true
+        }
+        guard known.state == .missing || known.state == .damaged else { return false }
+        node.demand(AttachmentWant(digest: digest, bytes: known.bytes))
+        return true
+    }
+
     /// Why the node cannot take appends; empty if it can.
     var obstacles: [String] {
         (store.obstacle.map { ["store: \($0.description)"] } ?? []) + surroundingObstacles

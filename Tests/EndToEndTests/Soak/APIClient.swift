@@ -13,7 +13,8 @@ struct APIClient {
         guard connect(descriptor, seconds) else { return nil }
         let payload = Array(body.utf8)
         let head =
-            "\(method) \(target) HTTP/1.1\r\nHost: syncd\r\nContent-Type: application/x-ndjson\r\n"
+            "\(method) \(target) HTTP/1.1\r\nHost: syncd\r\n"
+            + (headers.contains { $0.hasPrefix("Content-Type:") } ? "" : "Content-Type: application/x-ndjson\r\n")
             + headers.map { $0 + "\r\n" }.joined() + "Content-Length: \(payload.count)\r\nConnection: close\r\n\r\n"
         guard write(Array(head.utf8) + payload, descriptor), let answer = readAll(descriptor) else { return nil }
         return parse(answer, hasBody: method != "HEAD")

@@ -209,6 +209,10 @@
             case .head: .head(nil)
             case .payloads: .payloads([])
             case .heal: .healed([])
+            case .attachment(let ask, _):
+                .attachment(AttachmentTold(digest: ask.digest, offset: ask.offset, total: ask.offset, bytes: []))
+            case .nextAttachment(_, let told):
+                .nextAttachment(told.map { AttachmentPlaceWanted(digest: $0.digest, offset: $0.offset) })
             }
         }
 

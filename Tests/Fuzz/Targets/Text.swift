@@ -83,6 +83,9 @@ private func requests(
                 case .incomplete: break reading
                 case .expectsContinue: continue
                 case .request(let request, _): found.append(request)
+                case .begun(let request, _): found.append(request)
+                case .piece(let bytes): found[found.count - 1].body += bytes
+                case .ended: break
                 }
             }
         } catch {

@@ -18,6 +18,13 @@ import Testing
                     switch try parser.next() {
                     case .incomplete: break reading
                     case .expectsContinue: result.expectations += 1
+                    case .begun(let request, let terms):
+                        result.requests.append(request)
+                        result.terms.append(terms)
+                    case .piece(let bytes):
+                        #expect(!bytes.isEmpty)
+                        result.requests[result.requests.count - 1].body += bytes
+                    case .ended: break
                     case .request(let request, let terms):
                         result.requests.append(request)
                         result.terms.append(terms)
@@ -32,6 +39,30 @@ import Testing
     }
 
     private static let pieces = [1, 2, 3, 7, 64, 100_000]
+
+    /// A body that is handed out as it comes is the same bytes, has no limit here, and takes no more memory than what came at once.
+    @Test(arguments: pieces) func streamedBodies(piece: Int) {
+        var limits = HTTPLimits()
+        limits.maximumBodyBytes = 4
+        limits.streamed = { method, path in method == "POST" && path == ["big"] }
+        let text =
+            "POST /big HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\n0123456789ab"
+            + "POST /big HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n3\r\nfgh\r\n0\r\n\r\n"
+            + "POST /big HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+            + "POST /big HTTP/1.1\r\nHost: x\r\n\r\n"
+            + "GET /after HTTP/1.1\r\nHost: x\r\n\r\n"
+        let read = Self.read(text, piece: piece, limits: limits)
+        #expect(read.fault == nil)
+        #expect(
+            read.requests.map(\.body).map { String(decoding: $0, as: UTF8.self) } == [
+                "0123456789ab", "abcdefgh", "", "", "",
+            ])
+        #expect(read.requests.map(\.path) == ["/big", "/big", "/big", "/big", "/after"])
+        let other = "POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n01234"
+        #expect(Self.read(other, piece: piece, limits: limits).fault?.status == 413)
+        let waits = "POST /big HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+        #expect(Self.read(waits, piece: piece, limits: limits).expectations == 1)
+    }
 
     @Test(arguments: pieces) func severalRequestsInAnyPieces(piece: Int) {
         let text =

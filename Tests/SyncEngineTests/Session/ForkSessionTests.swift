@@ -72,6 +72,8 @@ struct ForkSessionTests {
             case .head(let dot): return .head(shown.flatMap { $0.head.origin == dot.origin ? $0 : nil })
             case .payloads: return .payloads([])
             case .heal: return .healed([])
+            case .attachment(let ask, _): return .attachment(AttachmentTold(lacking: ask))
+            case .nextAttachment: return .nextAttachment(nil)
             }
         }
 

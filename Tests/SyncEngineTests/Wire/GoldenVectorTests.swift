@@ -42,6 +42,18 @@ struct Golden: Sendable, CustomTestStringConvertible {
                         key: a.bits, node: NodeID(try #require(Digest(bytes: [UInt8](repeating: 7, count: 32)))),
                         number: 300, value: Array("값".utf8), signature: [UInt8](repeating: 9, count: 64)))),
             Golden(
+                file: "attachment-ask", schema: "AttachmentAsk",
+                message: .attachmentAsk(
+                    AttachmentAsk(digest: try digest(0x20), offset: Limits.number, most: 262_144))),
+            Golden(
+                file: "attachment-told", schema: "AttachmentTold",
+                message: .attachmentTold(
+                    AttachmentTold(digest: try digest(0x20), offset: 300, total: 303, bytes: [0, 0x80, 0xff]))),
+            Golden(
+                file: "attachment-told-nothing", schema: "AttachmentTold",
+                message: .attachmentTold(
+                    AttachmentTold(lacking: AttachmentAsk(digest: try digest(0x20), offset: 1, most: 1)))),
+            Golden(
                 file: "payload-ask", schema: "PayloadAsk",
                 message: .payloadAsk(PayloadAsk(dots: [Dot(origin: a, seq: 300), Dot(origin: b, seq: 1)]))),
             Golden(

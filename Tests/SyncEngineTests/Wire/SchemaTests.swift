@@ -26,7 +26,8 @@ struct SchemaTests {
             [
                 "Hello", "Vector", "Events", "Ack", "Credit", "Ping", "Pong", "Bye", "StateDelta", "Resync", "Want",
                 "Fork", "Join", "HeadAsk", "HeadTold", "PayloadAsk", "PayloadTold", "SnapshotOffer", "SnapshotGet",
-                "SnapshotRows", "SnapshotEnd", "SnapshotDone", "SharedState",
+                "SnapshotRows", "SnapshotEnd", "SnapshotDone", "SharedState", "AttachmentAsk",
+                "AttachmentTold",
             ]))
     func protocKeepsRandomMessages(type: MessageType, schema: String) throws {
         var generator = MessageGenerator(seed: UInt64(type.rawValue))

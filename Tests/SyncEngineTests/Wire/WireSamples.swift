@@ -131,6 +131,20 @@ struct MessageGenerator {
                 SharedState(
                     key: origin().bits, node: NodeID(SHA256().digest(bytes(8))), number: number(), value: bytes(9),
                     signing: SigningKey.generate()))
+        case .attachmentAsk:
+            .attachmentAsk(
+                AttachmentAsk(
+                    digest: try digest(), offset: number(), most: UInt32.random(in: 1 ... .max, using: &random)))
+        case .attachmentTold:
+            if Bool.random(using: &random) {
+                .attachmentTold(
+                    AttachmentTold(lacking: AttachmentAsk(digest: try digest(), offset: number(), most: 1)))
+            } else {
+                .attachmentTold(
+                    AttachmentTold(
+                        digest: try digest(), offset: 7, total: 1_000,
+                        bytes: bytes(Int.random(in: 1...300, using: &random))))
+            }
         case .payloadAsk:
             .payloadAsk(
                 PayloadAsk(

@@ -75,6 +75,13 @@ struct ComparedTable {
             plain(
                 RecentSearchesView.name, "forgotten_search", [Field("user", .name), Field("query"), Field("scope")],
                 [Field("stamp", .stamp)]),
+            plain(
+                AttachmentsView.name, "attachment",
+                [Field("sha256"), Field("time"), Field("hlc"), Field("position", .position)],
+                [
+                    Field("user", .name), Field("author", .name), Field("conversation", .name), Field("bytes"),
+                    Field("media"),
+                ]),
             plain("versions", "view", [Field("name")], [Field("version"), Field("position")]),
             plain("digests", "digest", [Field("view")], [Field("rows"), Field("sum")]),
             plain("quarantine", "quarantine", [Field("position", .position), Field("view")], [Field("reason")]),

@@ -7,7 +7,7 @@ internal import Glibc
 /// A request in one piece and its answer are one read(2) and one send(2): the descriptor is watched for reading all the
 /// time, also during an answer, to see the client leave, and for writing only while the kernel does not take everything.
 final class HTTPConnection {
-    private enum Phase {
+    enum Phase {
         /// Waits for a request.
         case reading
         case answering(HTTPTransaction)
@@ -33,20 +33,20 @@ final class HTTPConnection {
     private var isSilent = true
     private let peer: PeerCredentials?
     private let address: String?
-    private var parser: HTTPParser
+    var parser: HTTPParser
     /// Bytes that the parser has and the kernel has, too, until they are answered. To take a request wakes its client, if that
     /// waits for the answer in read(2): the kernel tells it that there is room to write. It runs for nothing, and where we would.
     private var held = 0
-    private var phase = Phase.reading
+    var phase = Phase.reading
     /// What the kernel has not taken yet.
     private var output: [UInt8] = []
     private var sent = 0
     private var readEvent: OpaquePointer?
     private var writeEvent: OpaquePointer?
-    private var isReading = false
+    var isReading = false
     private var isWriting = false
     /// When the first byte of the request came that is not whole yet; nanoseconds of ``MonotonicClock``.
-    private var begun: UInt64?
+    var begun: UInt64?
     /// Bytes of it, and of answers that are not taken, that the server counts.
     private var counted = 0
     /// The place is kept for some requests: others are refused.
@@ -55,16 +55,18 @@ final class HTTPConnection {
     private(set) var hasEnded = false
     /// The request being answered is the last.
     private var isLast = false
+    /// The body that is coming of the request being answered, if it is taken in pieces.
+    var upload: HTTPUpload?
     /// Requests are being handed out: those answered meanwhile are followed by the loop that does it.
     private var isServing = false
     /// In nanoseconds, of ``limits``.
-    private let idleTimeout: UInt64
-    private let headDeadline: UInt64
-    private let requestDeadline: UInt64
+    let idleTimeout: UInt64
+    let headDeadline: UInt64
+    let requestDeadline: UInt64
     /// When a whole request must have come, or the client must have left; nanoseconds of ``MonotonicClock``.
-    private var deadline: UInt64
+    var deadline: UInt64
     /// When a byte last went in or out, or an answer was finished.
-    private var lastProgress: UInt64
+    var lastProgress: UInt64
 
     /// Owns `descriptor`, which does not block.
     init(
@@ -103,22 +105,8 @@ final class HTTPConnection {
         count(0)
         Glibc.close(descriptor)
         server.forget(self)
+        endUpload()
         if case .answering(let transaction) = before { transaction.connectionClosed() }
-    }
-
-    /// Looks at the clock for the limits of time.
-    func check(now: UInt64) {
-        let isIdle = now > lastProgress && now - lastProgress > idleTimeout
-        switch phase {
-        case .reading:
-            let limit = parser.isInHead ? headDeadline : requestDeadline
-            let isLate = begun.map { now > $0 && now - $0 > limit } ?? false
-            if now >= deadline || isIdle || isLate { close() }
-        case .leaving: if now >= deadline { close() }
-        // An answer may be quiet for long; but one that is there must be taken.
-        case .answering, .flushing: if isIdle, outputLength > 0 { close() }
-        case .closed: break
-        }
     }
 
     // MARK: Reading
@@ -146,6 +134,7 @@ final class HTTPConnection {
             letGo()
             return noteUnfinished()
         }
+        if upload != nil { return pump() }
         if parser.pending >= Self.readAhead { watchReading(false) }
     }
 
@@ -203,7 +192,7 @@ final class HTTPConnection {
         switch phase {
         case .reading, .leaving: close()
         case .answering(let transaction):
-            if transaction.needsClient || isHungUp { close() } else { transaction.clientEnded() }
+            if upload != nil || transaction.needsClient || isHungUp { close() } else { transaction.clientEnded() }
         case .flushing, .closed: break
         }
     }
@@ -234,6 +223,17 @@ final class HTTPConnection {
                     } else {
                         server.received(request, from: number, transaction)
                     }
+                case .begun(var request, let terms):
+                    (request.peer, request.address, request.isStreamed) = (peer, address, true)
+                    isLast = terms.isLast || isReserved
+                    upload = HTTPUpload()
+                    let transaction = begin(HTTPTerms(terms, isLast: isLast))
+                    if isReserved && !server.isReserved(request.path) || !server.hasRoom(for: request) {
+                        busy(transaction)
+                    } else {
+                        server.received(request, from: number, transaction)
+                    }
+                case .piece, .ended: return
                 }
             } catch {
                 isLast = true
@@ -324,6 +324,8 @@ final class HTTPConnection {
 
     /// The answer is complete.
     func finished() {
+        if hasUnreadBody { isLast = true }
+        endUpload()
         phase = .flushing
         if outputLength == 0 { goOn() }
     }
@@ -416,7 +418,7 @@ final class HTTPConnection {
             }, this)
     }
 
-    private func watchReading(_ wanted: Bool) {
+    func watchReading(_ wanted: Bool) {
         guard wanted != isReading, let readEvent else { return }
         isReading = wanted
         guard wanted else {

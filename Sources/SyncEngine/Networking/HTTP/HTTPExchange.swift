@@ -38,6 +38,8 @@ package struct HTTPRequest: Sendable, Equatable {
     package var peer: PeerCredentials?
     /// Where it comes from; nil over a Unix socket.
     package var address: String?
+    /// Whether the body is not in ``body``, but is taken as it comes (``HTTPExchange/receive(onPiece:onEnd:)``).
+    package var isStreamed = false
 
     /// The first header of this name, whatever its case.
     package func header(_ name: String) -> String? {
@@ -116,6 +118,45 @@ package final class HTTPExchange: Sendable {
             withExtendedLifetime(self) {}
         }
         return stream
+    }
+
+    /// Begins an answer of known length whose body follows in pieces. It must be written whole before ``HTTPStream/end()``. For `HEAD` only
+    /// the head is sent.
+    package func startStream(
+        status: Int, contentType: String?, headers: [HTTPField] = [], length: Int,
+        onGone: (@Sendable () -> Void)? = nil
+    ) -> HTTPStream {
+        let backlog = StreamBacklog(limit: transaction.stored.maximumBacklog)
+        let stream = HTTPStream(transaction: transaction, backlog: backlog)
+        transaction.perform { [self] in
+            let head = HTTPReplyHead(status: status, contentType: contentType, headers: headers)
+            $0.startStream(head, backlog, length: length, onGone: onGone)
+            withExtendedLifetime(self) {}
+        }
+        return stream
+    }
+
+    /// Takes a body as it comes. Nothing more is read from the client while ``HTTPLimits/streamedAhead`` bytes of it were not told to be
+    /// done with (``received(_:)``). An answer before the end is the connection's last.
+    ///
+    /// - Parameters:
+    ///   - onPiece: Runs on the loop thread with the next bytes.
+    ///   - onEnd: Runs on the loop thread once, with whether the body is whole; else its client has left, or was cut off.
+    package func receive(
+        onPiece: @escaping @Sendable ([UInt8]) -> Void, onEnd: @escaping @Sendable (_ isWhole: Bool) -> Void
+    ) {
+        transaction.perform { [self] in
+            $0.receive(onPiece: onPiece, onEnd: onEnd)
+            withExtendedLifetime(self) {}
+        }
+    }
+
+    /// So many bytes of a body need no memory any more.
+    package func received(_ bytes: Int) {
+        transaction.perform { [self] in
+            $0.received(bytes)
+            withExtendedLifetime(self) {}
+        }
     }
 
     /// For long polls: notices a client that leaves before the reply, and lifts the idle time limit until then.
@@ -199,6 +240,8 @@ final class HTTPTransaction {
     /// Told when the client sends nothing more; with true when it has left.
     private var onEnd: ((Bool) -> Void)?
     private var onDrained: [() -> Void] = []
+    /// Whether the stream is sent in chunks: its length is not known.
+    private var isChunked = false
     /// Told of the answer.
     private var onAnswer: ((Int, [UInt8]) -> Void)?
 
@@ -221,7 +264,8 @@ final class HTTPTransaction {
         bytes.reserveCapacity(256 + body.count)
         // 204 and 304 have no body, and so no length of one (RFC 9110 §8.6).
         let hasBody = head.status != 204 && head.status != 304
-        head.write(to: &bytes, hasBody ? .length(body.count) : .untold, date: connection.date, isLast: terms.isLast)
+        let isLast = terms.isLast || connection.hasUnreadBody
+        head.write(to: &bytes, hasBody ? .length(body.count) : .untold, date: connection.date, isLast: isLast)
         if !terms.isHead, hasBody { bytes += body }
         connection.send(bytes)
         finish()
@@ -264,15 +308,26 @@ final class HTTPTransaction {
     /// The client sends nothing more, and may take the answer still.
     func clientEnded() { onEnd?(false) }
 
-    func startStream(_ head: HTTPReplyHead, _ backlog: StreamBacklog, onGone: (() -> Void)?) {
+    func receive(onPiece: @escaping ([UInt8]) -> Void, onEnd: @escaping (Bool) -> Void) {
+        guard let connection else { return onEnd(false) }
+        connection.takeBody(onPiece: onPiece, onEnd: onEnd)
+    }
+
+    func received(_ bytes: Int) { connection?.bodyTaken(bytes) }
+
+    func startStream(
+        _ head: HTTPReplyHead, _ backlog: StreamBacklog, length: Int? = nil, onGone: (() -> Void)?
+    ) {
         guard case .waiting = state, let connection else {
             if connection == nil { onGone?() }
             return backlog.close()
         }
         onAnswer?(head.status, [])
         var bytes: [UInt8] = []
+        isChunked = length == nil && terms.knowsChunks
+        let body: HTTPReplyHead.Body = length.map { .length($0) } ?? (isChunked ? .chunked : .untold)
         head.write(
-            to: &bytes, terms.knowsChunks ? .chunked : .untold, date: connection.date, isLast: terms.isLast)
+            to: &bytes, body, date: connection.date, isLast: terms.isLast || connection.hasUnreadBody)
         state = .streaming(backlog)
         self.onGone = onGone
         connection.send(bytes)
@@ -284,7 +339,7 @@ final class HTTPTransaction {
         guard wasAccepted else { return connection.close() }
         if let drained { onDrained.append(drained) }
         if !bytes.isEmpty {
-            connection.send(terms.knowsChunks ? chunk(bytes) : bytes)
+            connection.send(isChunked ? chunk(bytes) : bytes)
             backlog.arrived(bytes.count, output: connection.outputLength)
         }
         if connection.outputLength == 0, !onDrained.isEmpty {
@@ -299,7 +354,7 @@ final class HTTPTransaction {
 
     func endStream() {
         guard case .streaming = state, let connection else { return }
-        if terms.knowsChunks { connection.send(Array("0\r\n\r\n".utf8)) }
+        if isChunked { connection.send(Array("0\r\n\r\n".utf8)) }
         finish()
     }
 

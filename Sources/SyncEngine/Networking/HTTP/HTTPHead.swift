@@ -23,9 +23,9 @@ struct HTTPHead {
         case chunked
     }
 
-    private let method: String
+    let method: String
     private let path: String
-    private let segments: [String]
+    let segments: [String]
     private let query: [HTTPField]
     private var fields: [HTTPField] = []
     private(set) var terms = HTTPTerms()

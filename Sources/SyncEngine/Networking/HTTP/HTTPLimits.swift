@@ -25,6 +25,14 @@ package struct HTTPLimits: Sendable {
     /// Other methods are answered with 405; `nil`: the handler knows which are for what.
     package var allowedMethods: Set<String>? = ["GET", "HEAD", "POST", "PUT", "DELETE"]
 
+    /// Whether the body of such a request, by method and what stands between the slashes of the path, is handed out as it comes. It has no limit
+    /// here: who takes it says when it is enough.
+    package var streamed: (@Sendable (_ method: String, _ path: [String]) -> Bool)?
+    /// Bytes of such a body that may wait for who takes it; then nothing more is read from the client.
+    package var streamedAhead = 256 << 10
+    /// Such a body comes at least so fast, bytes a second, once ``requestDeadline`` is over.
+    package var streamedRate: UInt64 = 4 << 10
+
     package init() {}
 }
 

@@ -28,6 +28,12 @@ package struct HTTPParser {
         case expectsContinue
         /// A whole request; after the last nothing more is read.
         case request(HTTPRequest, HTTPTerms)
+        /// The head of a request whose body follows in pieces (``HTTPLimits/streamed``).
+        case begun(HTTPRequest, HTTPTerms)
+        /// The next bytes of such a body, at least one.
+        case piece([UInt8])
+        /// Such a body is whole.
+        case ended
     }
 
     private enum Part: Equatable {
@@ -54,6 +60,9 @@ package struct HTTPParser {
     private var headBytes = 0
     /// What has come in chunks.
     private var chunks: [UInt8] = []
+    /// Whether the body is handed out as it comes, and whether that was said.
+    private var isStreamed = false
+    private var hasBegun = false
 
     package init(limits: HTTPLimits = HTTPLimits()) { self.limits = limits }
 
@@ -89,10 +98,20 @@ package struct HTTPParser {
     /// Reads on. After a fault it must not be asked again.
     package mutating func next() throws(HTTPFault) -> Step {
         while true {
+            if isStreamed, !hasBegun, let head {
+                hasBegun = true
+                return .begun(head.request(body: []), head.terms)
+            }
             switch part {
             case .head:
                 guard let line = try headLine() else { return .incomplete }
                 try readHead(line)
+            case .body(let count) where isStreamed:
+                if count == 0 { return end() }
+                guard pending > 0 else { return waiting }
+                let piece = Array(take(min(count, pending)))
+                part = .body(count: count - piece.count)
+                return .piece(piece)
             case .body(let count):
                 guard pending >= count else { return waiting }
                 return finish(take(count))
@@ -101,8 +120,12 @@ package struct HTTPParser {
                 try readChunkSize(input[line])
             case .chunk(let left):
                 let part = take(min(left, pending))
-                chunks += part
                 self.part = part.count == left ? .chunkEnd : .chunk(left: left - part.count)
+                if isStreamed {
+                    if part.isEmpty { return .incomplete }
+                    return .piece(Array(part))
+                }
+                chunks += part
                 if part.count < left { return .incomplete }
             case .chunkEnd:
                 guard pending >= 2 else { return .incomplete }
@@ -114,7 +137,7 @@ package struct HTTPParser {
                     _ = try HTTPHead.field(input[line])
                     continue
                 }
-                return finish(chunks[...])
+                return isStreamed ? end() : finish(chunks[...])
             }
         }
     }
@@ -129,11 +152,13 @@ package struct HTTPParser {
             try head?.add(HTTPHead.field(input[line]))
             return
         }
-        switch try head?.bodyLength() {
+        let length = try head?.bodyLength()
+        if length != nil, let head { isStreamed = limits.streamed?(head.method, head.segments) ?? false }
+        switch length {
         case nil: part = .body(count: 0)
         case .chunked: part = .chunkSize
         case .bytes(let count):
-            guard count <= limits.maximumBodyBytes else { throw Self.tooLarge }
+            guard isStreamed || count <= limits.maximumBodyBytes else { throw Self.tooLarge }
             part = .body(count: count)
         }
     }
@@ -150,7 +175,7 @@ package struct HTTPParser {
         for digit in digits {
             guard let value = hexValue(digit) else { throw HTTPFault("bad chunk size") }
             size = size << 4 | Int(value)
-            guard chunks.count + size <= limits.maximumBodyBytes else { throw Self.tooLarge }
+            guard isStreamed || chunks.count + size <= limits.maximumBodyBytes else { throw Self.tooLarge }
         }
         part = size == 0 ? .trailers : .chunk(left: size)
     }
@@ -196,6 +221,11 @@ package struct HTTPParser {
             searched = start
         }
         return start..<end - 1
+    }
+
+    private mutating func end() -> Step {
+        (part, head, headBytes, isStreamed, hasBegun) = (.head, nil, 0, false, false)
+        return .ended
     }
 
     private mutating func finish(_ body: ArraySlice<UInt8>) -> Step {

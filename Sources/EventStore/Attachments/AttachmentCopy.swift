@@ -1,0 +1,76 @@
+/// The attachments of a store as they lie in its folder, for who reads alone: an auditor, or a program beside a daemon. Not Sendable.
+package final class AttachmentCopy {
+    package let folder: AttachmentFolder
+    private let index: AttachmentIndex?
+
+    package init(_ files: StoreFiles) throws(StoreError) {
+        folder = AttachmentFolder(files)
+        index = try AttachmentIndex(reading: folder)
+    }
+
+    /// Opens bytes that are what their name says: all of them are read for that.
+    package func open(_ digest: Digest) throws(AttachmentError) -> AttachmentReader {
+        guard let reader = try attaching({ () throws(StoreError) in try AttachmentReader(folder, digest) }) else {
+            throw .missing(digest)
+        }
+        try reader.check()
+        return reader
+    }
+
+    /// How an attachment that an event names stands here.
+    package func state(of digest: Digest) throws(StoreError) -> AttachmentState {
+        if let known = try index?.state(of: digest)?.state { return known }
+        return try AttachmentFolder.size(of: folder.blob(digest)) == nil ? .missing : .present
+    }
+
+    /// The first of those that stand so; none where nothing was found out yet.
+    package func all(_ state: AttachmentState, limit: Int) throws(StoreError) -> [AttachmentWant] {
+        try index?.standing(state, limit: limit).map(\.want) ?? []
+    }
+
+    /// How many there are, by how they stand.
+    package func figures() throws(StoreError) -> [AttachmentState: AttachmentFigures] { try index?.figures() ?? [:] }
+
+    /// What a check of all files has found.
+    package struct Report: Sendable {
+        package var blobs: UInt64 = 0
+        package var bytes: UInt64 = 0
+        /// Files with other bytes than their names say; at most ``most`` are named.
+        package var damaged: [Digest] = []
+        /// How many there are.
+        package var damagedCount: UInt64 = 0
+
+        package static let most = 1_000
+    }
+
+    /// Reads every file, and compares its bytes with its name.
+    ///
+    /// - Parameters:
+    ///   - found: Told of each file with other bytes.
+    ///   - progress: Told of the bytes that were read, now and then.
+    package func verify(
+        found: (Digest) -> Void = { _ in }, progress: (UInt64) -> Void = { _ in }
+    ) throws(StoreError) -> Report {
+        var report = Report()
+        for prefix in try SmallFile.names(in: folder.path) where prefix.utf8.count == 2 {
+            for name in try SmallFile.names(in: "\(folder.path)/\(prefix)") {
+                guard let digest = Digest(hexadecimal: name), name.hasPrefix(prefix) else { continue }
+                do throws(AttachmentError) {
+                    let reader = try attaching { () throws(StoreError) in try AttachmentReader(folder, digest) }
+                    guard let reader else { continue }
+                    report.blobs += 1
+                    try reader.check { count in
+                        report.bytes += UInt64(count)
+                        progress(report.bytes)
+                    }
+                } catch {
+                    if case .store(let error) = error { throw error }
+                    report.damagedCount += 1
+                    if report.damaged.count < Report.most { report.damaged.append(digest) }
+                    found(digest)
+                }
+            }
+        }
+        return report
+    }
+}

@@ -1,0 +1,105 @@
+internal import Glibc
+
+/// Follows the views of an open store for what they say of attachments, on a thread of its own.
+///
+/// ## Concurrency model
+/// The thread alone reads the views, on connections of its own. Others tell it of commits and of erasures through a monitor; it tells of bytes
+/// that are wanted through a closure that must be short.
+package final class AttachmentKeeper: Sendable, StoreFollower {
+    private struct State {
+        var isDue = true
+        var isEnding = false
+        var notBefore: UInt64 = 0
+        var lastError: StoreError?
+    }
+
+    /// Between two looks at the views, nanoseconds: a picture may be known of so much later than its message.
+    private static let pace: UInt64 = 100_000_000
+    /// While something waits for views that are built anew.
+    private static let patience: UInt64 = 500_000_000
+    /// How often bytes are looked for that no event has named.
+    private static let sweep: UInt64 = 600_000_000_000
+
+    private let state = Monitor(State())
+    private let thread = Lock<WorkerThread?>(nil)
+    private let unnamedFor: Int64
+
+    /// - Parameters:
+    ///   - unnamedFor: How long bytes stay that no event names, milliseconds.
+    ///   - onWanted: Told when events name bytes that may not be here, and when bytes have come or gone.
+    package init(
+        _ store: EventStore, tails: ViewMemtables = ViewMemtables(), unnamedFor: Int64,
+        onWanted: @escaping @Sendable () -> Void
+    ) {
+        self.unnamedFor = unnamedFor
+        let observer = store.observeCommits { [weak self] _ in self?.wake() }
+        // It holds the store until that is closed, which ends it.
+        let thread = WorkerThread(name: "attachments") { [self] in
+            run(store, tails, onWanted)
+            store.removeObserver(observer)
+        }
+        self.thread.withLock { $0 = thread }
+    }
+
+    /// Why the last look came to nothing, if it did.
+    package var lastError: StoreError? { state.withLock { $0.lastError } }
+
+    /// The views may say more.
+    package func wake() {
+        state.update { state in
+            defer { state.isDue = true }
+            return !state.isDue
+        }
+    }
+
+    package func storeHasClosed() {
+        state.wakeAll { $0.isEnding = true }
+        thread.withLock { $0?.join() }
+    }
+
+    /// Waits until the next look is due; false at the end.
+    private func next(_ swept: UInt64) -> Bool {
+        state.wait { state -> Waiting<Bool> in
+            if state.isEnding { return .done(false) }
+            let now = MonotonicClock.now
+            let due = state.isDue ? state.notBefore : swept + Self.sweep
+            guard now >= due else { return .until(due) }
+            state.isDue = false
+            return .done(true)
+        }
+    }
+
+    private func run(_ store: EventStore, _ tails: ViewMemtables, _ onWanted: () -> Void) {
+        var views: ViewReader?
+        var swept: UInt64 = 0
+        while next(swept) {
+            var isMore = false
+            do throws(StoreError) {
+                let open = if let views { views } else { try ViewReader(store.files, tails: tails) }
+                views = open
+                let upkeep = AttachmentUpkeep(store, open)
+                isMore = try upkeep.follow()
+                if isMore { onWanted() }
+                let isBehind = try open.progress() < open.log.top()
+                let leaving = try upkeep.settle()
+                if MonotonicClock.now >= swept + Self.sweep {
+                    swept = MonotonicClock.now
+                    try upkeep.dropUnnamed(before: WallClock.now - unnamedFor)
+                }
+                later(
+                    isMore ? 0 : isBehind ? Self.pace : Self.patience, again: isMore || isBehind || leaving > 0, nil)
+            } catch {
+                views = nil
+                later(Self.patience, again: true, error)
+            }
+        }
+    }
+
+    private func later(_ pause: UInt64, again: Bool, _ error: StoreError?) {
+        state.withLock { state in
+            state.notBefore = MonotonicClock.now + (again ? pause : Self.pace)
+            state.isDue = state.isDue || again
+            state.lastError = error
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package import EventStore
+
+/// Which peer is asked for which attachment: each is asked of one at a time, and of another when that one does not have it, sends other bytes
+/// or goes away. A value without threads.
+package struct AttachmentPlan: Sendable {
+    private struct Entry {
+        let want: AttachmentWant
+        /// Who was asked in vain.
+        var tried: Set<NodeID> = []
+        /// Who is asked now.
+        var asked: NodeID?
+    }
+
+    private var entries: [Digest: Entry] = [:]
+    /// In the order in which they came to be wanted.
+    private var order: [Digest] = []
+
+    /// Most that are known at a time; the index on disk has the others (INV-9).
+    package static let most = 1_024
+
+    package init() {}
+
+    package var isEmpty: Bool { entries.isEmpty }
+    package var count: Int { entries.count }
+    package var isFull: Bool { entries.count >= Self.most }
+
+    /// These are wanted, too.
+    package mutating func add(_ wants: [AttachmentWant]) {
+        for want in wants where entries[want.digest] == nil && !isFull {
+            entries[want.digest] = Entry(want: want)
+            order.append(want.digest)
+        }
+    }
+
+    /// What to ask this peer for.
+    package mutating func next(for node: NodeID) -> AttachmentWant? {
+        for digest in order {
+            guard let entry = entries[digest], entry.asked == nil, !entry.tried.contains(node) else { continue }
+            entries[digest]?.asked = node
+            return entry.want
+        }
+        return nil
+    }
+
+    /// Whether this peer is the one that is asked for it.
+    package func isAsked(_ digest: Digest, of node: NodeID) -> Bool { entries[digest]?.asked == node }
+
+    /// It is here, or no one wants it any more.
+    package mutating func done(_ digest: Digest) {
+        entries[digest] = nil
+        order.removeAll { $0 == digest }
+    }
+
+    /// This peer does not have it, or not as it should be.
+    package mutating func failed(_ digest: Digest, at node: NodeID) {
+        guard entries[digest]?.asked == node else { return }
+        entries[digest]?.asked = nil
+        entries[digest]?.tried.insert(node)
+    }
+
+    /// A peer has come: it may have what it had not before.
+    package mutating func opened(_ node: NodeID) { for digest in order { entries[digest]?.tried.remove(node) } }
+
+    /// A peer has gone.
+    package mutating func lost(_ node: NodeID) {
+        for digest in order where entries[digest]?.asked == node { entries[digest]?.asked = nil }
+    }
+
+    /// All may be asked once more.
+    package mutating func retry() { for digest in order { entries[digest]?.tried = [] } }
+}

@@ -1,0 +1,116 @@
+internal import EventStore
+
+/// When bytes that events name are fetched, and how many there may be.
+package struct AttachmentOptions: Sendable {
+    /// As soon as an event names them; else when someone asks for them.
+    package var isEager: Bool
+    /// Most bytes of one attachment.
+    package var limit: UInt64
+
+    package init(isEager: Bool = true, limit: UInt64 = 100 << 20) { (self.isEager, self.limit) = (isEager, limit) }
+}
+
+/// Fetches attachments for all sessions, and reads those that peers ask for.
+///
+/// ## Concurrency model
+/// One lock around the plan; the disk is waited for outside of it, on a thread of the ``StoreWorkers``.
+final class AttachmentDesk: Sendable {
+    private let store: EventStore
+    private let options: AttachmentOptions
+    private let log: @Sendable (NodeRemark) -> Void
+    private let plan = Lock(AttachmentPlan())
+
+    init(_ store: EventStore, _ options: AttachmentOptions, _ log: @escaping @Sendable (NodeRemark) -> Void) {
+        (self.store, self.options, self.log) = (store, options, log)
+    }
+
+    // MARK: Any thread
+
+    /// Someone asks for these bytes, whose event is here.
+    func demand(_ want: AttachmentWant) { plan.withLock { $0.add([want]) } }
+    func opened(_ node: NodeID) { plan.withLock { $0.opened(node) } }
+    func lost(_ node: NodeID) { plan.withLock { $0.lost(node) } }
+
+    /// Asks all again; whether there is anything to ask for.
+    func retry() -> Bool {
+        plan.withLock { plan in
+            plan.retry()
+            return !plan.isEmpty
+        }
+    }
+
+    // MARK: The thread of attachments
+
+    /// Bytes for a peer. What was not read from its first byte on is not compared with its name here: the peer does that.
+    func piece(_ ask: AttachmentAsk, most: Int) -> AttachmentTold {
+        guard let attachments = try? store.attachmentsIfAny(),
+            let piece = try? attachments.piece(ask.digest, at: ask.offset, most: most)
+        else { return AttachmentTold(lacking: ask) }
+        return AttachmentTold(digest: ask.digest, offset: ask.offset, total: piece.total, bytes: piece.bytes)
+    }
+
+    /// Keeps what a peer has told, and chooses what to ask it for next.
+    func next(_ node: NodeID, _ told: AttachmentTold?) -> AttachmentPlaceWanted? {
+        do throws(StoreError) {
+            if let told, let place = try keep(told, from: node) { return place }
+            return try choose(for: node)
+        } catch {
+            log(NodeRemark("ATTACHMENTS", "attachments cannot be kept: \(error)"))
+            if let told { plan.withLock { $0.failed(told.digest, at: node) } }
+            return nil
+        }
+    }
+
+    /// Where to go on with the same attachment; `nil` if it is done with, as far as this peer goes.
+    private func keep(_ told: AttachmentTold, from node: NodeID) throws(StoreError) -> AttachmentPlaceWanted? {
+        guard plan.withLock({ $0.isAsked(told.digest, of: node) }), told.isHere,
+            let attachments = try store.attachmentsIfAny()
+        else {
+            plan.withLock { $0.failed(told.digest, at: node) }
+            return nil
+        }
+        let outcome = try attachments.keep(
+            told.digest, at: told.offset, told.bytes, total: told.total, limit: options.limit)
+        switch outcome {
+        case .more(let count):
+            guard count > told.offset else { break }
+            return AttachmentPlaceWanted(digest: told.digest, offset: count)
+        case .whole, .unwanted:
+            plan.withLock { $0.done(told.digest) }
+            return nil
+        case .wrong:
+            log(
+                NodeRemark(
+                    "ATTACHMENT_WRONG",
+                    "node \(node.short) has sent other bytes than attachment \(told.digest) has: thrown away, others are asked"
+                ))
+        }
+        plan.withLock { $0.failed(told.digest, at: node) }
+        return nil
+    }
+
+    private func choose(for node: NodeID) throws(StoreError) -> AttachmentPlaceWanted? {
+        guard let attachments = try store.attachmentsIfAny() else { return nil }
+        if let found = try take(for: node, attachments) { return found }
+        guard options.isEager, !plan.withLock({ $0.isFull }) else { return nil }
+        let missing = try attachments.all(.missing, limit: AttachmentPlan.most)
+        let wants = missing + (try attachments.all(.damaged, limit: AttachmentPlan.most))
+        plan.withLock { $0.add(wants.filter { $0.bytes <= options.limit }) }
+        return try take(for: node, attachments)
+    }
+
+    /// The next of the plan that is still wanted.
+    private func take(
+        for node: NodeID, _ attachments: AttachmentStore
+    ) throws(StoreError) -> AttachmentPlaceWanted? {
+        while let want = plan.withLock({ $0.next(for: node) }) {
+            let state = try attachments.standing(of: want.digest)?.state
+            guard state == .missing || state == .damaged else {
+                plan.withLock { $0.done(want.digest) }
+                continue
+            }
+            return AttachmentPlaceWanted(digest: want.digest, offset: try attachments.partCount(want.digest))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,410 @@
+internal import CommandLineKit
+internal import EventStore
+internal import Glibc
+internal import SillokAPI
+internal import SillokClient
+
+/// The bytes that events name: put, got, listed and checked.
+enum AttachmentCommand {
+    static let put = Subcommand(
+        Command(
+            "attachment put", "Keeps a file's bytes for an event to name", group: "Attachments",
+            arguments: [.init("file", "The file.")],
+            options: [
+                .value("media-type", "TYPE", "What it is, as image/png; its first bytes say it where they tell.")
+            ],
+            examples: [
+                .init("syncctl attachment put photo.jpg", "prints its SHA-256"),
+                .init(
+                    #"syncctl append --user u-1 --conversation c-1 --data '{"attachments":[{"sha256":"…","bytes":184320}]}'"#,
+                    "names it"),
+            ],
+            discussion: """
+                The answer has what stands in the event: sha256, bytes and mediaType. Bytes that no event names within a day are taken \
+                away again.
+                """), run: runPut)
+
+    static let get = Subcommand(
+        Command(
+            "attachment get", "Writes the bytes of an attachment", group: "Attachments",
+            arguments: [.init("sha256", "The 64 digits in the event.")],
+            options: [
+                .value("out", "FILE", "Writes them there, and not to standard output; the file must not exist.")
+            ],
+            examples: [.init("syncctl attachment get 3a1f… --out photo.jpg", "the file appears when it is whole")],
+            discussion: """
+                What has other bytes than its name says is not given out. Exit code 1: no event names it. Exit code 75: its bytes are not \
+                here yet.
+                """), run: runGet)
+
+    static let list = Subcommand(
+        Command(
+            "attachment list", "Attachments that events name, the newest first", group: "Attachments",
+            options: [
+                .value("user", short: "u", "USER", "Only what stands in this user's history."),
+                .value("conversation", short: "c", "ID", "Only what stands in this conversation."),
+                .flag("missing", "Only whose bytes are not here."),
+                .flag("damaged", "Only whose bytes are damaged here."),
+                .value("last", short: "n", "N", "How many (default: 50)."),
+            ],
+            examples: [
+                .init("syncctl attachment list --user u-1029", "of one user"),
+                .init("syncctl attachment list --missing", "what has to come from a peer"),
+            ]), run: runList)
+
+    static let verify = Subcommand(
+        Command(
+            "attachment verify", "Compares the bytes of all attachments with their names", group: "Attachments",
+            examples: [.init("syncctl attachment verify", "reads every file")],
+            discussion: """
+                A file with other bytes is put aside, and the node asks its peers for the right ones. Beside a daemon the daemon does \
+                so. Exit code 2 when bytes are missing, 3 when a file is damaged.
+                """), run: runVerify)
+
+    // MARK: put
+
+    private static func runPut(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let path = session.arguments.positional("file") ?? ""
+        let declared = session.arguments.value("media-type")
+        if let declared, !AttachmentItem.isMediaType(declared) {
+            throw usageFailure("--media-type '\(declared)' is none", hint: "a type and a subtype, as image/png")
+        }
+        let line: JSONObject
+        switch try NodeOrFiles(session) {
+        case .daemon(let daemon): line = try send(path, declared, to: daemon)
+        case .files(let files): line = try keep(path, declared, in: files)
+        }
+        if session.isJSON {
+            try session.print(line)
+        } else {
+            try session.output.line(line.string("sha256") ?? "")
+        }
+        try session.end(count: 1)
+        return .success
+    }
+
+    private static func send(
+        _ path: String, _ declared: String?, to daemon: DaemonClient
+    ) throws(CommandFailure) -> JSONObject {
+        // What goes wrong on the way is found out there.
+        let sha = RunningSHA256()
+        try read(path) { (piece) throws(CommandFailure) in sha.add(piece) }
+        var request = ClientRequest(
+            method: "POST", target: Route.attachments.path, contentType: declared ?? MediaType.unknown, timeout: 0)
+        request.file = path
+        request.silence = 120
+        request.headers = ["Sillok-Sha256: \(sha.finish())"]
+        return JSONObject(validated: try daemon.ask(request).body)
+    }
+
+    private static func keep(
+        _ path: String, _ declared: String?, in files: StoreFiles
+    ) throws(CommandFailure) -> JSONObject {
+        let store = try stored { try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())") }
+        defer { store.close() }
+        let attachments = try stored { try store.attachments() }
+        let writer = try stored { try attachments.begin(limit: UInt64(Int64.max)) }
+        try read(path) { (piece) throws(CommandFailure) in try attached { try writer.write(piece) } }
+        let (digest, isNew) = try attached { try attachments.finish(writer) }
+        let type = MediaType.name(of: writer.first, declared: declared)
+        return JSONLine(stored: digest, bytes: writer.count, mediaType: type, isNew: isNew).object
+    }
+
+    private static func read(
+        _ path: String, _ body: (ArraySlice<UInt8>) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
+        let file = try InputFile(path)
+        var buffer = [UInt8](repeating: 0, count: 256 << 10)
+        while true {
+            let count = Glibc.read(file.descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw CommandFailure.system("cannot read \(path)", errno: errno, exitCode: .ioError)
+            }
+            if count == 0 { return }
+            try body(buffer[..<count])
+        }
+    }
+
+    // MARK: get
+
+    private static func runGet(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let name = session.arguments.positional("sha256") ?? ""
+        guard let digest = Digest(hexadecimal: name) else {
+            throw usageFailure("'\(name)' is no SHA-256", hint: "64 lowercase hexadecimal digits, as in the event")
+        }
+        if session.isJSON, session.arguments.value("out") == nil {
+            throw usageFailure("--json says what was written: with --out", hint: "--out FILE")
+        }
+        let output = try ByteOutput(session)
+        var count: UInt64 = 0
+        switch try NodeOrFiles(session) {
+        case .daemon(let daemon): count = try fetch(digest, from: daemon, output)
+        case .files(let files):
+            let views = try FreshViews.open(session, files)
+            try stored { try AttachmentUpkeep.catchUp(files, views) }
+            let copy = try stored { try AttachmentCopy(files) }
+            guard try stored({ try views.isNamed(digest) }) else { throw unnamed(digest) }
+            let reader = try attached { try copy.open(digest) }
+            while count < reader.count {
+                let piece = try attached { try reader.read(at: count, most: 256 << 10) }
+                try output.write(piece)
+                count += UInt64(piece.count)
+            }
+        }
+        try output.finish()
+        if session.isJSON {
+            try session.line("", "written") { line in
+                line.add("sha256", digest.description)
+                line.add("bytes", count)
+                line.add("file", session.arguments.value("out"))
+            }
+        }
+        try session.end(count: 1)
+        return .success
+    }
+
+    private static func unnamed(_ digest: Digest) -> CommandFailure {
+        CommandFailure(
+            code: ErrorCode.notFound.rawValue, "no event names \(digest)",
+            hint: "syncctl attachment list; what named it may have been erased", exitCode: .nothingFound)
+    }
+
+    private static func fetch(
+        _ digest: Digest, from daemon: DaemonClient, _ output: ByteOutput
+    ) throws(CommandFailure) -> UInt64 {
+        let taken = AnswerTaker(output)
+        var request = ClientRequest(target: Route.attachments.path(digest.description), timeout: 0)
+        request.accept = "*/*"
+        request.silence = 120
+        let listener = ClientRequest.Listener(
+            begins: { status, _ in taken.status = status }, takes: taken.take, goesOn: { true })
+        do {
+            _ = try request.send(to: daemon.place, listener)
+        } catch {
+            if let failure = taken.failure { throw failure }
+            throw CommandFailure(
+                code: "E_UNREACHABLE", "the bytes broke off: \(error.reason)", hint: "the same once more",
+                exitCode: .unreachable)
+        }
+        guard taken.status == 200 else {
+            if taken.status == 404 { throw unnamed(digest) }
+            throw ErrorAnswer(body: taken.body, status: taken.status).failure(status: taken.status)
+        }
+        guard taken.sha.finish() == digest else {
+            throw CommandFailure(
+                code: ErrorCode.attachmentDigest.rawValue, "other bytes came than the name says",
+                hint: "the same once more",
+                exitCode: .badInput)
+        }
+        return taken.count
+    }
+
+    // MARK: list
+
+    private static func runList(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let arguments = session.arguments
+        let limit = try usage { try arguments.integer("last", in: 1...1_000_000) } ?? 50
+        let filters = ["user", "conversation"].compactMap { name in arguments.value(name).map { (name, $0) } }
+        let states = [AttachmentState.missing, .damaged].filter { arguments.flag($0.text) }
+        guard filters.count + states.count <= 1 else {
+            throw usageFailure(
+                "--user, --conversation, --missing and --damaged do not go together", hint: "one of them")
+        }
+        var table = TextTable([
+            .left(session.heading(.digest)), .right(session.heading(.bytes)), .left(session.heading(.type)),
+            .left(session.heading(.state)), .left(session.heading(.user)), .left(session.heading(.conversation)),
+            .left(session.heading(.time)),
+        ])
+        var count = 0
+        func take(_ line: JSONObject) throws(CommandFailure) {
+            count += 1
+            if session.isJSON { return try session.print(line) }
+            table.add(
+                [
+                    line.string("sha256") ?? "", line.integer("bytes").map { String($0) } ?? "",
+                    line.string("mediaType") ?? "", line.string("state") ?? "", line.string("user") ?? "",
+                    line.string("conversation") ?? "", line["time"] == nil ? "" : session.clock(line.moment("time")),
+                ].map { .init(Sanitizer.line($0)) })
+        }
+        let reads = try Reads(session)
+        var isAnswered = false
+        if let pages = reads.pages {
+            let parameters = filters + states.map { ("state", $0.text) }
+            isAnswered = try pages.lines(.attachments, parameters, limit: limit, take)
+        }
+        if !isAnswered { try listFiles(session, filters.first, states.first, limit, take) }
+        if count == 0 { session.say(.noAttachments) }
+        if !session.isJSON, count > 0 { try session.print(table) }
+        try session.end(count: count)
+        return .success
+    }
+
+    private static func listFiles(
+        _ session: Session, _ filter: (name: String, value: String)?, _ state: AttachmentState?, _ limit: Int,
+        _ take: (JSONObject) throws(CommandFailure) -> Void
+    ) throws(CommandFailure) {
+        let files = try StoreLocation.find(for: session).files
+        let views = try FreshViews.open(session, files)
+        try stored { try AttachmentUpkeep.catchUp(files, views) }
+        let copy = try stored { try AttachmentCopy(files) }
+        if let state {
+            for want in try stored({ try copy.all(state, limit: limit) }) {
+                let named = try stored { try views.attachments(naming: want.digest, limit: 1).first }
+                try take((named.map { JSONLine($0, state) } ?? JSONLine(want, state)).object)
+            }
+            return
+        }
+        let owner: AttachmentOwner =
+            filter.map { $0.name == "user" ? .user($0.value) : .conversation($0.value) } ?? .all
+        var (left, place) = (limit, AttachmentPlace?.none)
+        while left > 0 {
+            let page = try stored { try views.attachments(of: owner, limit: min(left, 500), before: place) }
+            for named in page {
+                let state = try stored { try copy.state(of: named.item.digest) }
+                try take(JSONLine(named, state).object)
+            }
+            (left, place) = (left - page.count, page.last?.place)
+            if page.isEmpty { return }
+        }
+    }
+
+    // MARK: verify
+
+    private static func runVerify(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let files = try StoreLocation.find(for: session).files
+        let views = try FreshViews.open(session, files)
+        try stored { try AttachmentUpkeep.catchUp(files, views) }
+        let copy = try stored { try AttachmentCopy(files) }
+        var progress = Progress("attachments", unit: "bytes", style: session.isJSON ? .off : session.style())
+        let report = try stored { try copy.verify(progress: { progress.update(done: $0, total: nil) }) }
+        progress.finish(done: report.bytes, total: report.bytes)
+        try tell(report.damaged, files)
+        for digest in report.damaged {
+            try session.line("\(AttachmentState.damaged.text) \(digest)", "attachment") { line in
+                line.add("sha256", digest.description)
+                line.add("state", AttachmentState.damaged.text)
+            }
+        }
+        let missing = try stored { try AttachmentCopy(files).all(.missing, limit: AttachmentCopy.Report.most) }
+        for want in missing {
+            if session.isJSON {
+                try session.output.line(JSONLine(want, .missing))
+            } else {
+                try session.output.line("\(AttachmentState.missing.text) \(want.digest)")
+            }
+        }
+        if !session.isJSON {
+            let text = session.shown(
+                .attachmentsVerified, String(report.blobs), String(report.bytes), String(report.damagedCount),
+                String(missing.count))
+            try session.output.line(text)
+        }
+        try session.end(count: report.damaged.count + missing.count) { line in
+            line.add("blobs", report.blobs)
+            line.add("bytes", report.bytes)
+            line.add("damaged", report.damagedCount)
+            line.add("missing", missing.count)
+        }
+        if report.damagedCount > 0 { return .integrityFailure }
+        return missing.isEmpty ? .success : .degraded
+    }
+
+    /// Has damaged files put aside: by the daemon, which looks at a file when it is asked for it, or here.
+    private static func tell(_ damaged: [Digest], _ files: StoreFiles) throws(CommandFailure) {
+        guard !damaged.isEmpty else { return }
+        if let daemon = try DaemonClient.running(files) {
+            for digest in damaged {
+                let request = ClientRequest(method: "HEAD", target: Route.attachments.path(digest.description))
+                _ = try? request.send(to: daemon.place)
+            }
+            return
+        }
+        guard let lock = try? StoreLock(files, owner: "syncctl pid \(getpid())") else { return }
+        defer { withExtendedLifetime(lock) {} }
+        let attachments = try stored { try AttachmentStore(files) }
+        for digest in damaged { attachments.note(damaged: digest) }
+    }
+}
+
+/// Runs what works on the bytes of attachments, as ``stored(_:)``.
+@discardableResult
+func attached<Value>(_ body: () throws -> Value) throws(CommandFailure) -> Value {
+    do { return try body() } catch let error as AttachmentError { throw CommandFailure(error) } catch {
+        throw CommandFailure(code: "E_INTERNAL", String(describing: error), exitCode: .internalError)
+    }
+}
+
+/// Where bytes go: standard output, or a file that is there under its name only when all are.
+final class ByteOutput {
+    private let path: String?
+    private var descriptor: Int32 = -1
+    private let session: Session
+    private var isFinished = false
+
+    init(_ session: Session) throws(CommandFailure) {
+        self.session = session
+        path = session.arguments.value("out")
+        guard let path else { return }
+        guard access(path, F_OK) != 0 else {
+            throw CommandFailure(
+                code: "E_IO", "\(path) is there already", hint: "another name; nothing is overwritten",
+                exitCode: .cannotCreate)
+        }
+        descriptor = open(path + ".part", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw CommandFailure.system("cannot make \(path)", errno: errno, exitCode: .cannotCreate)
+        }
+    }
+
+    deinit {
+        guard let path else { return }
+        if descriptor >= 0 { close(descriptor) }
+        if !isFinished { unlink(path + ".part") }
+    }
+
+    func write(_ bytes: [UInt8]) throws(CommandFailure) {
+        guard path != nil else { return try session.output.write(bytes) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                throw CommandFailure.system("cannot write \(path ?? "")", errno: errno, exitCode: .ioError)
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    func finish() throws(CommandFailure) {
+        guard let path else { return try session.output.flush() }
+        guard fsync(descriptor) == 0, rename(path + ".part", path) == 0 else {
+            throw CommandFailure.system("cannot write \(path)", errno: errno, exitCode: .ioError)
+        }
+        isFinished = true
+    }
+}
+
+/// Takes an answer's bytes as they come.
+private final class AnswerTaker {
+    private let output: ByteOutput
+    let sha = RunningSHA256()
+    var status = 0
+    private(set) var count: UInt64 = 0
+    /// Of an answer that is an error.
+    private(set) var body: [UInt8] = []
+    private(set) var failure: CommandFailure?
+
+    init(_ output: ByteOutput) { self.output = output }
+
+    func take(_ piece: UnsafeRawBufferPointer) -> Bool {
+        guard status == 200 else {
+            body += piece.prefix(max(0, (64 << 10) - body.count))
+            return true
+        }
+        sha.add(piece)
+        count += UInt64(piece.count)
+        do throws(CommandFailure) { try output.write(Array(piece)) } catch { failure = error }
+        return failure == nil
+    }
+}

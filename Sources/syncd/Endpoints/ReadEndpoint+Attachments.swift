@@ -1,0 +1,36 @@
+internal import CommandLineKit
+internal import EventStore
+internal import SillokAPI
+
+extension ReadEndpoint {
+    /// What events name; `nil` where the caller does not see all and asks for more than what is theirs.
+    mutating func attachments() throws(StoreError) -> Page? {
+        let store = try self.store.attachmentsIfAny()
+        var page = Page()
+        if let state = request.attachmentState {
+            guard sight.isWhole else { return nil }
+            let wants = try store?.all(state, limit: request.limit + 1) ?? []
+            for want in wants.prefix(request.limit) {
+                let named = try views.attachments(naming: want.digest, limit: 1).first
+                page.add(named.map { JSONLine($0, state) } ?? JSONLine(want, state))
+            }
+            page.hasMore = wants.count > request.limit
+            return page
+        }
+        switch request.attachmentOwner {
+        case .user(let user): guard isOpen(user) else { return nil }
+        case .conversation(let id): guard try sight.isIn(id, views) else { return nil }
+        case .all: guard sight.isWhole else { return nil }
+        }
+        var bound: AttachmentPlace?
+        if case .attachment(let place) = request.place { bound = place }
+        let found = try views.attachments(of: request.attachmentOwner, limit: request.limit, before: bound)
+        for named in found {
+            page.add(JSONLine(named, try store?.standing(of: named.item.digest)?.state))
+            page.next = .attachment(named.place)
+        }
+        page.hasMore = found.count >= request.limit
+        if !page.hasMore { page.next = nil }
+        return page
+    }
+}

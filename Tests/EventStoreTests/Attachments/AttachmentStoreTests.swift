@@ -1,0 +1,251 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EventStore
+
+/// The bytes of attachments in the store's folder: whole under their name or not at all, never other ones, never more than once in memory.
+struct AttachmentStoreTests {
+    private let folder: TemporaryFolder
+    private let files: StoreFiles
+    private let attachments: AttachmentStore
+
+    init() throws {
+        folder = try TemporaryFolder.made()
+        files = StoreFiles(folder.path)
+        attachments = try AttachmentStore(files)
+    }
+
+    private func bytes(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+        var random = SplitMix64(state: seed)
+        return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    }
+
+    @discardableResult
+    private func put(
+        _ bytes: [UInt8], stated: Digest? = nil, limit: UInt64 = .max
+    ) throws(AttachmentError) -> (digest: Digest, isNew: Bool) {
+        let writer: AttachmentWriter
+        do throws(StoreError) { writer = try attachments.begin(limit: limit) } catch { throw .store(error) }
+        for start in stride(from: 0, to: bytes.count, by: 1_000) {
+            try writer.write(bytes[start..<min(bytes.count, start + 1_000)])
+        }
+        return try attachments.finish(writer, stated: stated)
+    }
+
+    private func read(_ digest: Digest, piece: Int = 700) throws -> [UInt8] {
+        let reader = try attachments.open(digest)
+        var out: [UInt8] = []
+        while out.count < Int(reader.count) { out += try reader.read(at: UInt64(out.count), most: piece) }
+        return out
+    }
+
+    /// Names of files below the folder, without the index.
+    private func names() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: files.attachments).filter {
+            var isFolder: ObjCBool = false
+            let isThere = FileManager.default.fileExists(atPath: files.attachments + "/" + $0, isDirectory: &isFolder)
+            return isThere && !isFolder.boolValue && !$0.hasPrefix("index.db")
+        }
+    }
+
+    @Test(
+        "Bytes of any length come back as they were put, under the SHA-256 that sha256sum gives",
+        arguments: [0, 1, 999, 70_001])
+    func roundTrip(count: Int) throws {
+        let bytes = bytes(count)
+        let (digest, isNew) = try put(bytes)
+        #expect(digest == SHA256().digest(bytes) && isNew)
+        #expect(try read(digest) == bytes)
+        let name = digest.description
+        #expect(try names() == ["\(name.prefix(2))/\(name)"])
+        let again = try put(bytes)
+        #expect(again.digest == digest && !again.isNew)
+        #expect(try attachments.figures()[.unnamed] == AttachmentFigures(blobs: 1, bytes: UInt64(count)))
+    }
+
+    @Test("Only the owner may read the files, and look into their folders")
+    func rights() throws {
+        let digest = try put(bytes(10)).digest
+        for path in [files.attachments, files.attachments + "/incoming"] {
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            #expect(mode == 0o700, "\(path)")
+        }
+        let path = attachments.folder.blob(digest)
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("Other bytes than were stated, or more than may be, leave nothing")
+    func refused() throws {
+        let stated = SHA256().digest(bytes(5, seed: 9))
+        #expect(throws: AttachmentError.otherDigest(stated: stated, found: SHA256().digest(bytes(5)))) {
+            try put(bytes(5), stated: stated)
+        }
+        #expect(throws: AttachmentError.tooLarge(limit: 4_999)) { try put(bytes(5_000), limit: 4_999) }
+        #expect(try put(bytes(5_000), limit: 5_000).isNew)
+        #expect(try names().count == 1)
+    }
+
+    @Test("What a crash has left under another name is swept at the next opening, what a peer has begun stays")
+    func leftovers() throws {
+        let writer = try attachments.begin(limit: .max)
+        try writer.write(bytes(100)[...])
+        let part = attachments.folder.part(SHA256().digest([1]))
+        try Data([1, 2]).write(to: URL(filePath: part))
+        #expect(try names().count == 2)
+        _ = try AttachmentStore(files)
+        #expect(try names() == ["incoming/" + URL(filePath: part).lastPathComponent])
+        withExtendedLifetime(writer) {}
+    }
+
+    @Test("A changed byte is noticed by the first reader, the file is put aside, and the right bytes heal it")
+    func damage() throws {
+        let bytes = bytes(300_000)
+        let digest = try put(bytes).digest
+        try attachments.named([AttachmentWant(digest: digest, bytes: 300_000)], through: 1, of: "log")
+        #expect(try attachments.standing(of: digest)?.state == .present)
+        let path = attachments.folder.blob(digest)
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        try file.seek(toOffset: 299_999)
+        file.write(Data([bytes[299_999] ^ 1]))
+        try file.close()
+        #expect(throws: AttachmentError.damaged(digest)) { try attachments.open(digest) }
+        #expect(try attachments.standing(of: digest)?.state == .damaged)
+        #expect(throws: AttachmentError.damaged(digest)) { try attachments.open(digest) }
+        #expect(try attachments.all(.damaged, limit: 9) == [AttachmentWant(digest: digest, bytes: 300_000)])
+        // Piece by piece, as from a peer.
+        let outcome = try attachments.keep(digest, at: 0, Array(bytes[..<200_000]), total: 300_000, limit: 1 << 20)
+        #expect(outcome == .more(200_000))
+        #expect(
+            try attachments.keep(digest, at: 200_000, Array(bytes[200_000...]), total: 300_000, limit: 1 << 20)
+                == .whole)
+        #expect(try read(digest) == bytes)
+        #expect(try attachments.figures()[.damaged]?.blobs == 0 && attachments.figures()[.present]?.blobs == 1)
+        #expect(!FileManager.default.fileExists(atPath: attachments.folder.damaged(digest)))
+    }
+
+    @Test("Damage behind the first reading is noticed by who reads all, before the last byte goes out")
+    func lateDamage() throws {
+        let bytes = bytes(100_000)
+        let digest = try put(bytes).digest
+        let reader = try attachments.open(digest)
+        let file = try #require(FileHandle(forUpdatingAtPath: attachments.folder.blob(digest)))
+        file.write(Data([bytes[0] ^ 1]))
+        try file.close()
+        var offset: UInt64 = 0
+        #expect(throws: AttachmentError.damaged(digest)) {
+            while offset < reader.count { offset += UInt64(try reader.read(at: offset, most: 30_000).count) }
+        }
+        #expect(offset == 90_000)
+    }
+
+    @Test("Pieces of a peer that lies are thrown away, and so is what no event needs")
+    func pieces() throws {
+        let bytes = bytes(5_000)
+        let digest = SHA256().digest(bytes)
+        #expect(try attachments.keep(digest, at: 0, bytes, total: 5_000, limit: 9_000) == .unwanted)
+        try attachments.named([AttachmentWant(digest: digest, bytes: 5_000)], through: 1, of: "log")
+        var lie = bytes
+        lie[4_999] ^= 1
+        #expect(try attachments.keep(digest, at: 0, lie, total: 5_000, limit: 9_000) == .wrong)
+        #expect(try attachments.partCount(digest) == 0)
+        #expect(try attachments.keep(digest, at: 0, bytes, total: 9_001, limit: 9_000) == .wrong)
+        #expect(try attachments.keep(digest, at: 1, bytes, total: 5_000, limit: 9_000) == .wrong)
+        #expect(try attachments.keep(digest, at: .max, bytes, total: .max, limit: .max) == .wrong)
+        #expect(try attachments.keep(digest, at: 0, Array(bytes[..<10]), total: 5_000, limit: 9_000) == .more(10))
+        // A piece that comes twice, and one beyond a gap.
+        #expect(try attachments.keep(digest, at: 0, Array(bytes[..<10]), total: 5_000, limit: 9_000) == .more(10))
+        #expect(try attachments.keep(digest, at: 20, Array(bytes[20...]), total: 5_000, limit: 9_000) == .more(10))
+        // After a new start it goes on where it was.
+        let again = try AttachmentStore(files)
+        #expect(try again.partCount(digest) == 10)
+        #expect(try again.keep(digest, at: 10, Array(bytes[10...]), total: 5_000, limit: 9_000) == .whole)
+        #expect(try names() == ["\(digest.description.prefix(2))/\(digest)"])
+    }
+
+    @Test(
+        "What is erased goes with its zeros, unless an event names it still; and a peer's bytes of it are not taken (INV-11)"
+    )
+    func settled() throws {
+        let (first, second) = (bytes(2_000, seed: 3), bytes(3_000, seed: 4))
+        let wants = try [first, second].map { bytes in
+            AttachmentWant(digest: try put(bytes).digest, bytes: UInt64(bytes.count))
+        }
+        try attachments.named(wants, through: 7, of: "log")
+        #expect(try attachments.place(of: "log") == 7 && attachments.place(of: "other") == 0)
+        try attachments.leaving(wants)
+        #expect(try attachments.all(.leaving, limit: 9).count == 2)
+        // A hand that keeps the file open sees that its bytes are gone.
+        let open = try #require(FileHandle(forReadingAtPath: attachments.folder.blob(wants[0].digest)))
+        #expect(try attachments.settle(wants[0], isNamed: false))
+        #expect(try open.readToEnd() == Data(count: 2_000))
+        #expect(try !attachments.settle(wants[1], isNamed: true))
+        #expect(try read(wants[1].digest) == second)
+        #expect(try attachments.standing(of: wants[0].digest) == nil)
+        #expect(throws: AttachmentError.missing(wants[0].digest)) { try attachments.open(wants[0].digest) }
+        #expect(try attachments.keep(wants[0].digest, at: 0, first, total: 2_000, limit: 9_000) == .unwanted)
+        #expect(try names().count == 1)
+    }
+
+    @Test("Bytes that no event names go after their time, and those that one names after all stay")
+    func unnamed() throws {
+        let digests = try (1...3).map { try put(bytes(10, seed: $0)).digest }
+        try attachments.dropUnnamed(before: 0) { _ in false }
+        #expect(try names().count == 3)
+        try attachments.dropUnnamed(before: .max) { $0 == digests[1] }
+        #expect(try names().count == 1 && attachments.standing(of: digests[1])?.state == .present)
+    }
+
+    @Test("A check of all files names the damaged one, and reads the others whole")
+    func verified() throws {
+        let digests = try (1...4).map { try put(bytes(1_000, seed: $0)).digest }
+        try Data([1]).write(to: URL(filePath: attachments.folder.blob(digests[2])))
+        let report = try AttachmentCopy(files).verify()
+        #expect(report.damaged == [digests[2]] && report.damagedCount == 1 && report.blobs == 4)
+        #expect(report.bytes >= 3_000)
+    }
+
+    @Test("Whatever stands where a file should be is refused, and not read")
+    func strange() throws {
+        let digest = try put(bytes(10)).digest
+        let path = attachments.folder.blob(digest)
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/etc/hostname")
+        #expect(throws: AttachmentError.self) { try attachments.open(digest) }
+        try FileManager.default.removeItem(atPath: path)
+        mkfifo(path, 0o600)
+        #expect(throws: AttachmentError.self) { try attachments.open(digest) }
+    }
+}
+
+/// What bytes are, by the first of them.
+struct MediaTypeTests {
+    @Test(
+        "Known signatures are told, whatever the name says",
+        arguments: [
+            ([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], "image/png"),
+            ([0xff, 0xd8, 0xff, 0xe0], "image/jpeg"),
+            (Array("GIF89a".utf8), "image/gif"), (Array("RIFF1234WEBPVP8 ".utf8), "image/webp"),
+            (Array("ID3\u{3}".utf8), "audio/mpeg"), ([0xff, 0xfb, 0x90, 0x00], "audio/mpeg"),
+            (Array("\0\0\0\u{20}ftypM4A ".utf8), "audio/mp4"), (Array("OggS".utf8), "audio/ogg"),
+            (Array("<!DOCTYPE HTML><p>".utf8), "text/html"), (Array("\n <script>".utf8), "text/html"),
+            (Array("<?xml version='1.0'?><svg xmlns=''>".utf8), "image/svg+xml"),
+            (Array("MZ\u{90}".utf8), "application/vnd.microsoft.portable-executable"),
+            (Array("%PDF-1.7".utf8), "application/pdf"),
+        ] as [([UInt8], String)])
+    func found(bytes: [UInt8], type: String) {
+        #expect(MediaType.found(in: bytes) == type)
+        #expect(MediaType.name(of: bytes, declared: "image/png") == type)
+    }
+
+    @Test("What does not tell is what its sender says; a page that runs code is never shown in place")
+    func others() {
+        #expect(MediaType.found(in: Array("안녕".utf8)) == nil && MediaType.found(in: []) == nil)
+        #expect(MediaType.name(of: Array("x".utf8), declared: "text/csv") == "text/csv")
+        #expect(MediaType.name(of: [], declared: nil) == "application/octet-stream")
+        #expect(MediaType.inline.isDisjoint(with: ["text/html", "image/svg+xml", "text/xml", "application/pdf"]))
+        #expect(
+            MediaType.isAllowed("image/PNG", by: ["image/*"]) && !MediaType.isAllowed("images/png", by: ["image/*"]))
+        #expect(MediaType.isAllowed("x/y", by: []) && !MediaType.isAllowed("x/y", by: ["x/z"]))
+    }
+}

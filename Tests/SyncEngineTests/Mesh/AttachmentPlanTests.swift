@@ -1,0 +1,46 @@
+import Testing
+
+@testable import EventStore
+@testable import SyncEngine
+
+/// Which peer is asked for what.
+struct AttachmentPlanTests {
+    private func node(_ number: UInt8) -> NodeID { NodeID(SHA256().digest([number])) }
+    private func want(_ number: UInt8) -> AttachmentWant {
+        AttachmentWant(digest: SHA256().digest([number]), bytes: 1)
+    }
+
+    @Test(
+        "Two peers are asked for different ones; what one does not have is asked of the other, and of the first again later"
+    )
+    func several() throws {
+        var plan = AttachmentPlan()
+        plan.add([want(1), want(2)])
+        plan.add([want(1)])
+        #expect(plan.count == 2)
+        #expect(plan.next(for: node(1)) == want(1) && plan.next(for: node(2)) == want(2))
+        #expect(plan.next(for: node(3)) == nil)
+        plan.failed(want(1).digest, at: node(2))
+        #expect(plan.isAsked(want(1).digest, of: node(1)), "another peer has nothing to say of it")
+        plan.failed(want(1).digest, at: node(1))
+        #expect(plan.next(for: node(1)) == nil && plan.next(for: node(2)) == want(1))
+        plan.lost(node(2))
+        #expect(plan.next(for: node(1)) == want(2), "the first has been tried, the second was let go of")
+        plan.done(want(2).digest)
+        plan.opened(node(1))
+        #expect(plan.next(for: node(1)) == want(1))
+        plan.failed(want(1).digest, at: node(1))
+        plan.retry()
+        #expect(plan.next(for: node(1)) == want(1))
+        plan.done(want(1).digest)
+        #expect(plan.isEmpty)
+    }
+
+    @Test("It has a bound, whatever is wanted (INV-9)")
+    func bound() {
+        var plan = AttachmentPlan()
+        plan.add(
+            (0..<2_000).map { AttachmentWant(digest: SHA256().digest([UInt8($0 % 256), UInt8($0 / 256)]), bytes: 1) })
+        #expect(plan.count == AttachmentPlan.most && plan.isFull)
+    }
+}
