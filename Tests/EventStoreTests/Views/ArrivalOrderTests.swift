@@ -17,7 +17,7 @@ struct ArrivalOrderTests {
         let user = "u-\(pick(3))"
         let number = pick(4)
         let (type, payload): (String, String) =
-            switch pick(13) {
+            switch pick(20) {
             case 0:
                 (
                     "conversation.started",
@@ -32,6 +32,12 @@ struct ArrivalOrderTests {
             case 8: ("message.edited", #"{"message":"\#(target)","text":"고침 \#(number)"}"#)
             case 9: ("message.retracted", #"{"message":"\#(target)"}"#)
             case 10: ("survey.answered", #"{"survey":7}"#)
+            case 11: (number < 3 ? "conversation.hidden" : "conversation.shown", "{}")
+            case 12: ("message.read", number == 0 ? "{}" : #"{"upTo":"\#(target)"}"#)
+            case 13: ("contact.added", #"{"contact":"p-\#(number)","name":"\#(user)"}"#)
+            case 14: ("contact.removed", #"{"contact":"p-\#(number)"}"#)
+            case 15: ("search.remembered", #"{"query":"말 \#(number)","scope":"users"}"#)
+            case 16: ("search.forgotten", number == 0 ? #"{"all":true}"# : #"{"query":"말 \#(number)"}"#)
             default: ("message.posted", #"{"text":"안녕 \#(number)"}"#)
             }
         var draft = EventDraft.json(type, payload, id: id, time: time, conversation: conversation, user: user)
@@ -70,9 +76,17 @@ struct ArrivalOrderTests {
                 \(summary.conversation) \(summary.title ?? "-") \(summary.startedBy ?? "-") \(summary.events) \
                 \(summary.messages) \(summary.firstTime) \(summary.lastTime)
                 """)
-            for participant in try reader.participants(of: summary.conversation) {
+            let participants = try reader.participants(of: summary.conversation)
+            for participant in participants {
                 out.append("\(participant.user) \(participant.messages) \(String(describing: participant.joined))")
             }
+            // Read one by one they are the same, and as many as are kept to be.
+            var paged: [Participant] = []
+            while let next = try reader.participants(of: summary.conversation, after: paged.last?.user, limit: 1)
+                .first
+            { paged.append(next) }
+            #expect(paged == participants)
+            #expect(try reader.people(of: summary.conversation) == UInt64(participants.count))
             try reader.conversation(summary.conversation, TimelineQuery()) { entry in
                 let history = entry.history
                 let others = (history?.amendments ?? []).map { "\($0.id) \($0.author) \($0.counts)" }
@@ -81,6 +95,19 @@ struct ArrivalOrderTests {
                 )
                 return true
             }
+        }
+        var all = RoomQuery()
+        all.isAll = true
+        for user in ["u-0", "u-1", "u-2", "p-1", "bot"] {
+            for room in try reader.rooms(of: user, all, limit: 50).rooms {
+                out.append(
+                    """
+                    \(user) \(room.summary.conversation) \(room.unread) \(room.isHidden) \(room.people) \
+                    \(room.last.map { "\($0.header.dot) \($0.text ?? $0.kind.rawValue)" } ?? "-")
+                    """)
+            }
+            for contact in try reader.contacts(of: user, limit: 50) { out.append("\(contact)") }
+            for search in try reader.recentSearches(of: user) { out.append("\(search.query) \(search.key)") }
         }
         for user in ["u-0", "u-1", "u-2"] {
             try reader.history(user: user, TimelineQuery()) { entry in

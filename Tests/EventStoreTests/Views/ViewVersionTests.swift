@@ -220,7 +220,7 @@ struct ViewVersionTests {
         do {
             let connection = try Connection(path: log.files.views, mode: .write)
             try connection.execute(
-                "CREATE TABLE \"odd \"\"name\"(a); INSERT INTO view VALUES('rooms', 3, NULL)")
+                "CREATE TABLE \"odd \"\"name\"(a); INSERT INTO view VALUES('moods', 3, NULL)")
         }
         let projector = try open(log.files)
         #expect(!projector.isRebuilding && projector.renewal == nil)
