@@ -62,6 +62,11 @@ struct ConvergenceTests {
                 case 8: ("message.edited", #"{"message":"\#(target)","text":"고침 \#(number)"}"#)
                 case 9: ("message.retracted", #"{"message":"\#(target)"}"#)
                 case 10: ("profile.changed", #"{"fields":"not an object"}"#)
+                case 11:
+                    (
+                        "message.posted",
+                        #"{"text":"사진","attachments":[{"sha256":"\#(SHA256().digest([UInt8(number % 5)]))","bytes":1}]}"#
+                    )
                 default: ("message.posted", #"{"text":"안녕 \#(number)"}"#)
                 }
             // A small pool of client-made ids, each always with the same content, makes twins.
