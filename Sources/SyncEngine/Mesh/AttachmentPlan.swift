@@ -9,6 +9,8 @@ package struct AttachmentPlan: Sendable {
         var tried: Set<NodeID> = []
         /// Who is asked now.
         var asked: NodeID?
+        /// How often all were asked again since something came of it.
+        var turns = 0
     }
 
     private var entries: [Digest: Entry] = [:]
@@ -37,6 +39,7 @@ package struct AttachmentPlan: Sendable {
         for digest in order {
             guard let entry = entries[digest], entry.asked == nil, !entry.tried.contains(node) else { continue }
             entries[digest]?.asked = node
+            entries[digest]?.turns = 0
             return entry.want
         }
         return nil
@@ -44,6 +47,9 @@ package struct AttachmentPlan: Sendable {
 
     /// Whether this peer is the one that is asked for it.
     package func isAsked(_ digest: Digest, of node: NodeID) -> Bool { entries[digest]?.asked == node }
+
+    /// A piece of it came.
+    package mutating func progressed(_ digest: Digest) { entries[digest]?.turns = 0 }
 
     /// It is here, or no one wants it any more.
     package mutating func done(_ digest: Digest) {
@@ -58,14 +64,26 @@ package struct AttachmentPlan: Sendable {
         entries[digest]?.tried.insert(node)
     }
 
-    /// A peer has come: it may have what it had not before.
-    package mutating func opened(_ node: NodeID) { for digest in order { entries[digest]?.tried.remove(node) } }
+    /// A peer has come: it may have what it had not before, and what it was asked over another link is not answered any more.
+    package mutating func opened(_ node: NodeID) {
+        lost(node)
+        for digest in order { entries[digest]?.tried.remove(node) }
+    }
 
     /// A peer has gone.
     package mutating func lost(_ node: NodeID) {
         for digest in order where entries[digest]?.asked == node { entries[digest]?.asked = nil }
     }
 
-    /// All may be asked once more.
-    package mutating func retry() { for digest in order { entries[digest]?.tried = [] } }
+    /// All may be asked once more; so may others, of what one is asked of whom nothing comes.
+    package mutating func retry() {
+        for digest in order {
+            entries[digest]?.tried = []
+            entries[digest]?.turns += 1
+            if let turns = entries[digest]?.turns, turns > Self.patience { entries[digest]?.asked = nil }
+        }
+    }
+
+    /// So many turns a peer may take for one piece.
+    private static let patience = 7
 }

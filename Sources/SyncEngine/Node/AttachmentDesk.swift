@@ -74,6 +74,7 @@ final class AttachmentDesk: Sendable {
         switch outcome {
         case .more(let count):
             guard count > told.offset else { break }
+            plan.withLock { $0.progressed(told.digest) }
             return AttachmentPlaceWanted(digest: told.digest, offset: count)
         case .whole, .unwanted:
             plan.withLock { $0.done(told.digest) }

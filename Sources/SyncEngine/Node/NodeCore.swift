@@ -285,7 +285,7 @@ extension SyncNode {
         func wantAttachments() { for link in sessions.values { link.wantAttachments() } }
 
         /// Every so often all peers are asked again for what none of them had, milliseconds.
-        private static let retry: Int64 = 30_000
+        private static let retry: Int64 = 10_000
 
         func retryAttachments() {
             _ = loop.schedule(after: .milliseconds(Self.retry)) { [weak self] in

@@ -42,7 +42,7 @@ enum AttachmentCommand {
             "attachment list", "Attachments that events name, the newest first", group: "Attachments",
             options: [
                 .value("user", short: "u", "USER", "Only what stands in this user's history."),
-                .value("conversation", short: "c", "ID", "Only what stands in this conversation."),
+                .value("conversation", "ID", "Only what stands in this conversation."),
                 .flag("missing", "Only whose bytes are not here."),
                 .flag("damaged", "Only whose bytes are damaged here."),
                 .value("last", short: "n", "N", "How many (default: 50)."),

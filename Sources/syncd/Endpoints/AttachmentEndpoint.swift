@@ -113,30 +113,45 @@ final class AttachmentEndpoint: Sendable {
 
     private func take(_ bytes: [UInt8], of number: UInt64, _ uploads: inout [UInt64: Upload]) {
         // Refused already: what comes still is passed over.
-        guard let upload = uploads[number] else { return }
+        guard let exchange = uploads[number]?.exchange else { return }
         do throws(AttachmentError) {
-            try upload.writer.write(bytes[...])
-            upload.exchange.received(bytes.count)
+            try uploads[number]?.writer.write(bytes[...])
+            exchange.received(bytes.count)
         } catch {
             uploads[number] = nil
-            upload.exchange.refuse(error)
+            exchange.refuse(error)
         }
     }
 
     private func end(_ number: UInt64, _ isWhole: Bool, _ uploads: inout [UInt64: Upload]) {
         counts.withLock { $0.uploads -= 1 }
-        guard let upload = uploads.removeValue(forKey: number), isWhole else { return }
+        guard let exchange = uploads[number]?.exchange else { return }
+        // What was not kept is gone before its client is told so.
+        switch kept(uploads.removeValue(forKey: number), isWhole) {
+        case .success(let stored?):
+            exchange.send(
+                JSONLine(stored: stored.digest, bytes: stored.bytes, mediaType: stored.type, isNew: stored.isNew),
+                status: stored.isNew ? 201 : 200,
+                headers: [HTTPField("Location", "/v1/attachments/\(stored.digest)")])
+        case .success(nil): break
+        case .failure(let error): exchange.refuse(error)
+        }
+    }
+
+    /// What was stored; nothing, if the client has left.
+    private func kept(
+        _ upload: consuming Upload?, _ isWhole: Bool
+    ) -> Result<(digest: Digest, bytes: UInt64, type: String, isNew: Bool)?, AttachmentError> {
+        guard let upload, isWhole else { return .success(nil) }
         let type = MediaType.name(of: upload.writer.first, declared: upload.declared)
         do throws(AttachmentError) {
             guard MediaType.isAllowed(type, by: service.live.current.attachments.mediaTypes) else {
                 throw .mediaType(type)
             }
             let (digest, isNew) = try upload.attachments.finish(upload.writer, stated: upload.stated)
-            upload.exchange.send(
-                JSONLine(stored: digest, bytes: upload.writer.count, mediaType: type, isNew: isNew),
-                status: isNew ? 201 : 200, headers: [HTTPField("Location", "/v1/attachments/\(digest)")])
+            return .success((digest, upload.writer.count, type, isNew))
         } catch {
-            upload.exchange.refuse(error)
+            return .failure(error)
         }
     }
 

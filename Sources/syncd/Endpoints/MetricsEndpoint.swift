@@ -76,15 +76,13 @@ extension Service {
         text.gauge(
             "syncd_quarantined_events", "Events that are stored and relayed but hidden from views.", views.quarantined
         )
-        if let figures = (try? store.attachmentsIfAny()?.figures()) ?? nil {
-            let states = AttachmentState.allCases
-            text.gauge(
-                "syncd_attachments", "Attachments, by how they stand here.",
-                states.map { ([("state", $0.text)], Double(figures[$0]?.blobs ?? 0)) })
-            text.gauge(
-                "syncd_attachment_bytes", "Bytes of attachments, by how they stand here.",
-                states.map { ([("state", $0.text)], Double(figures[$0]?.bytes ?? 0)) })
-        }
+        let figures = ((try? store.attachmentsIfAny()?.figures()) ?? nil) ?? [:]
+        text.gauge(
+            "syncd_attachments", "Attachments, by how they stand here.",
+            AttachmentState.allCases.map { ([("state", $0.text)], Double(figures[$0]?.blobs ?? 0)) })
+        text.gauge(
+            "syncd_attachment_bytes", "Bytes of attachments, by how they stand here.",
+            AttachmentState.allCases.map { ([("state", $0.text)], Double(figures[$0]?.bytes ?? 0)) })
         let wal = store.wal
         text.gauge("syncd_wal_bytes", "Length of log.db-wal since it began anew.", wal.bytes)
         text.gauge(

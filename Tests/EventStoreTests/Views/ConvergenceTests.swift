@@ -68,6 +68,11 @@ struct ConvergenceTests {
                 case 14: ("contact.removed", #"{"contact":"u-\#(number)"}"#)
                 case 15: ("search.remembered", #"{"query":"말 \#(number)","scope":"users"}"#)
                 case 16: ("search.forgotten", number == 0 ? #"{"all":true}"# : #"{"query":"말 \#(number)"}"#)
+                case 17:
+                    (
+                        "message.posted",
+                        #"{"text":"사진","attachments":[{"sha256":"\#(SHA256().digest([UInt8(number % 5)]))","bytes":1}]}"#
+                    )
                 default: ("message.posted", #"{"text":"안녕 \#(number)"}"#)
                 }
             // A small pool of client-made ids, each always with the same content, makes twins.
