@@ -1,7 +1,8 @@
 /// The help of `syncctl` in Korean, by its English text. A test finds commands, general options and options of reading commands that
 /// are not here.
 enum KoreanHelp {
-    static let texts = [options, arguments, examples, discussions, backup, audit, lists, attachments].reduce(commands) {
+    static let texts = [options, arguments, examples, discussions, backup, audit, lists, attachments].reduce(commands)
+    {
         $0.merging($1) { $1 }
     }
 
