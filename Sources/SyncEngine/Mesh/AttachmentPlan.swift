@@ -38,7 +38,8 @@ package struct AttachmentPlan: Sendable {
     package mutating func next(for node: NodeID) -> AttachmentWant? {
         for digest in order {
             guard let entry = entries[digest], entry.asked == nil, !entry.tried.contains(node) else { continue }
-            (entries[digest]?.asked, entries[digest]?.turns) = (node, 0)
+            entries[digest]?.asked = node
+            entries[digest]?.turns = 0
             return entry.want
         }
         return nil

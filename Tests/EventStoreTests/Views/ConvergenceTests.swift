@@ -62,18 +62,15 @@ struct ConvergenceTests {
                 case 8: ("message.edited", #"{"message":"\#(target)","text":"고침 \#(number)"}"#)
                 case 9: ("message.retracted", #"{"message":"\#(target)"}"#)
                 case 10: ("profile.changed", #"{"fields":"not an object"}"#)
-                case 11:
-                    (
-                        "message.posted",
-                        #"{"text":"사진","attachments":[{"sha256":"\#(SHA256().digest([UInt8(number % 5)]))","bytes":1}]}"#
-                    )
                 default: ("message.posted", #"{"text":"안녕 \#(number)"}"#)
                 }
             // A small pool of client-made ids, each always with the same content, makes twins.
             if let id = ids.randomElement(using: &random), type == "message.posted" {
                 return EventDraft(
                     id: id, type: type, time: 1_000, conversation: "c-twin", user: "u-twin", cause: ids[0],
-                    payload: Array(#"{"text":"쌍둥이 \#(id)"}"#.utf8))
+                    payload: Array(
+                        #"{"text":"쌍둥이 \#(id)","attachments":[{"sha256":"\#(SHA256().digest(id.bytes))","bytes":1}]}"#
+                            .utf8))
             }
             let time: Int64? = Bool.random(using: &random) ? Int64.random(in: 0..<10, using: &random) * 500 : nil
             return EventDraft(
