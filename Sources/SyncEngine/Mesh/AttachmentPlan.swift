@@ -75,6 +75,11 @@ package struct AttachmentPlan: Sendable {
         for digest in order where entries[digest]?.asked == node { entries[digest]?.asked = nil }
     }
 
+    /// What was to be asked of this peer is not; it was not asked in vain.
+    package mutating func letGo(of digest: Digest, _ node: NodeID) {
+        if entries[digest]?.asked == node { entries[digest]?.asked = nil }
+    }
+
     /// All may be asked once more; so may others, of what one is asked of whom nothing comes.
     package mutating func retry() {
         for digest in order {

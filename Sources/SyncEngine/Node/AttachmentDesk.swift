@@ -30,6 +30,7 @@ final class AttachmentDesk: Sendable {
     func demand(_ want: AttachmentWant) { plan.withLock { $0.add([want]) } }
     func opened(_ node: NodeID) { plan.withLock { $0.opened(node) } }
     func lost(_ node: NodeID) { plan.withLock { $0.lost(node) } }
+    func letGo(of digest: Digest, _ node: NodeID) { plan.withLock { $0.letGo(of: digest, node) } }
 
     /// Asks all again; whether there is anything to ask for.
     func retry() -> Bool {

@@ -122,6 +122,13 @@ final class PeerLink: SessionShell {
         input { $0.attachmentsWanted(now: $1, effects: &$2) }
     }
 
+    /// A link that ended while it was chosen what to ask its peer for will not ask: others may.
+    private func letGo(of place: AttachmentPlaceWanted) {
+        guard isClosed else { return }
+        workers.attachments.letGo(of: place.digest, node)
+        core?.wantAttachments()
+    }
+
     /// Tells the peer what nodes have told since it was told last.
     func tellShared() {
         guard !isClosed, let core, core.shared.revision > sharedTold, session.takesShared else { return }
@@ -162,7 +169,12 @@ final class PeerLink: SessionShell {
             store(frame) { result in this.post { $0.stored(id, result) } }
         case .inspect(let id, let question):
             let this = loop.bind(self)
-            workers.inspect(question) { result in this.post { $0.inspected(id, result) } }
+            workers.inspect(question) { result in
+                this.post { link in
+                    link.inspected(id, result)
+                    if case .success(.nextAttachment(let place?)) = result { link.letGo(of: place) }
+                }
+            }
         case .report(let report): learnt(report)
         case .shared(let value): core?.heard(value)
         case .describeSnapshot(let id):

@@ -38,6 +38,11 @@ struct ArrivalOrderTests {
             case 14: ("contact.removed", #"{"contact":"p-\#(number)"}"#)
             case 15: ("search.remembered", #"{"query":"말 \#(number)","scope":"users"}"#)
             case 16: ("search.forgotten", number == 0 ? #"{"all":true}"# : #"{"query":"말 \#(number)"}"#)
+            case 17:
+                (
+                    "message.posted",
+                    #"{"text":"사진","attachments":[{"sha256":"\#(SHA256().digest([UInt8(number % 5)]))","bytes":1}]}"#
+                )
             default: ("message.posted", #"{"text":"안녕 \#(number)"}"#)
             }
         var draft = EventDraft.json(type, payload, id: id, time: time, conversation: conversation, user: user)

@@ -20,7 +20,8 @@ struct MalformedPayloadTests {
             (#"{"attachments":[]}"#, false), (#"{"attachments":[ ]}"#, false), (#"{"attachments":{"a":1}}"#, false),
             (#"{"text":7,"attachments":[{}]}"#, false), (#"{"x":{"text":"inside"}}"#, false),
             (#"{"text":""}"#, true), (#"{"a":[{"b":"}"}],"text":"x"}"#, true), (#"{"\u0074ext":"x"}"#, true),
-            (#"{"attachments":[{"sha256":"00"}]}"#, true), (#"  { "text" : "x" } "#, true),
+            (#"{"attachments":[{"sha256":"\#(String(repeating: "0a", count: 32))","bytes":1}]}"#, true),
+            (#"  { "text" : "x" } "#, true),
         ])
     func messages(payload: String, isGood: Bool) throws {
         for type in ["message.posted", "bot.replied"] {

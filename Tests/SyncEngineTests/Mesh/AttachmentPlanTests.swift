@@ -36,6 +36,21 @@ struct AttachmentPlanTests {
         #expect(plan.isEmpty)
     }
 
+    @Test("What was chosen for a link that has ended is asked of the peer's next one, or of another (INV-12)")
+    func ended() {
+        var plan = AttachmentPlan()
+        plan.add([want(1)])
+        // The link ends, and another one opens, while the disk is asked.
+        plan.lost(node(1))
+        plan.opened(node(1))
+        #expect(plan.next(for: node(1)) == want(1))
+        #expect(plan.next(for: node(1)) == nil)
+        plan.letGo(of: want(1).digest, node(2))
+        #expect(plan.next(for: node(1)) == nil, "another peer has nothing to let go of")
+        plan.letGo(of: want(1).digest, node(1))
+        #expect(plan.next(for: node(1)) == want(1), "it counts as not asked")
+    }
+
     @Test("It has a bound, whatever is wanted (INV-9)")
     func bound() {
         var plan = AttachmentPlan()
