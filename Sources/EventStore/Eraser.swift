@@ -126,7 +126,7 @@ package final class Eraser: Sendable, StoreFollower {
             let header = found.event.header
             var draft = erasure.confirming(header.dot, recorded: header.hlc).draft(user: header.user)
             draft.id = EventID(replyTo: header.id, by: "node/\(node)", label: "\(header.dot)")
-            if header.author != draft.user { draft.author = header.author }
+            if !header.author.hasSameBytes(as: draft.user) { draft.author = header.author }
             draft.cause = header.id
             try record([draft])
         }

@@ -31,7 +31,7 @@ extension RouteTable {
             .listRooms, "GET", "/v1/users/{user}/conversations", readers,
             "A user's conversations, the latest message first, with what they have not read.",
             parameters: paging + ofConversations + [
-                RouteParameter("all", .choice(["0", "1"]), "`1`: those, too, that they have hidden or left."),
+                RouteParameter("all", .choice(["0", "1"]), "`1`: those, too, that they have hidden."),
                 RouteParameter(
                     "language", .choice(["ko", "en"]), "Of `last_text` where it is no text; `ko` unless said."),
             ],

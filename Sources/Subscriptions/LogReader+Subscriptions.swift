@@ -84,8 +84,11 @@ extension SubscriptionMachine {
         for (header, position, first) in twins {
             let other = try log.event(at: first)?.event.header
             let isSame =
-                other?.type == header.type && other?.user == header.user && other?.author == header.author
-                && other?.conversation == header.conversation
+                other.map { other in
+                    other.type.hasSameBytes(as: header.type) && other.user.hasSameBytes(as: header.user)
+                        && other.author.hasSameBytes(as: header.author)
+                        && other.conversation.hasSameBytes(as: header.conversation)
+                } ?? false
             // Which of the two is first is another matter at another node: neither is done before one of them was.
             let twin = isSame ? other.flatMap { definition.wants($0) ? $0.dot : nil } : nil
             look(

@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import EventStore
+
 /// Lists of users through the API and on the command line: rooms, contacts, recent searches, conversations of two.
 @Suite(.serialized)
 struct UserListsProgramTests {
@@ -39,6 +41,20 @@ struct UserListsProgramTests {
         #expect(api.ask("POST", "/v1/direct/u2?as=u1", headers: [three])?.0 == 403)
         #expect(api.ask("POST", "/v1/direct/u2")?.0 == 400)
         #expect(api.ask("POST", "/v1/direct/u2?as=u1")?.1.first?["begun"] as? Bool == false)
+        func rooms(_ token: String, _ user: String, _ query: String = "") throws -> [[String: Any]] {
+            try Self.lines(api.ask("GET", "/v1/users/\(user)/conversations\(query)", headers: [token]), "room")
+        }
+        // No third one begins the conversation of two others, for themselves or with them.
+        let foreign = DirectConversation("u1", "u4").id
+        for line in [
+            #"{"type":"conversation.started","user":"u3","subject":"conversation/\#(foreign)","data":{"participants":["u1","u4"]}}"#,
+            #"{"type":"conversation.started","user":"u3","subject":"conversation/\#(foreign)","data":{"participants":["u3","u1","u4"]}}"#,
+            #"{"type":"message.posted","user":"u3","subject":"conversation/\#(foreign)","data":{"text":"저예요"}}"#,
+        ] {
+            #expect(api.ask("POST", "/v1/events", body: line, headers: [three])?.0 == 403, "\(line)")
+        }
+        #expect(api.ask("POST", "/v1/direct/u4", headers: [one])?.0 == 201)
+        #expect(try rooms(three, "u3").isEmpty)
         for number in 1...3 {
             try append(
                 one,
@@ -49,9 +65,6 @@ struct UserListsProgramTests {
             one,
             #"{"type":"message.posted","user":"u1","subject":"conversation/\#(room)","data":{"attachments":[{"mediaType":"image/jpeg"}]}}"#
         )
-        func rooms(_ token: String, _ user: String, _ query: String = "") throws -> [[String: Any]] {
-            try Self.lines(api.ask("GET", "/v1/users/\(user)/conversations\(query)", headers: [token]), "room")
-        }
         let seen = try #require(try rooms(two, "u2").first)
         #expect(seen["last_text"] as? String == "사진" && seen["unread"] as? Int == 4)
         #expect(((seen["others"] as? [[String: Any]])?.first)?["name"] as? String == "김하늘")
@@ -74,7 +87,7 @@ struct UserListsProgramTests {
             #expect(refused.0 == 400 && refused.2.contains("\"detail\":\"\(name):"), "\(refused.2)")
         }
         try append(two, #"{"type":"conversation.hidden","user":"u2","subject":"conversation/\#(room)","data":{}}"#)
-        #expect(try rooms(two, "u2").isEmpty && rooms(two, "u2", "?all=1").count == 1 && rooms(one, "u1").count == 1)
+        #expect(try rooms(two, "u2").isEmpty && rooms(two, "u2", "?all=1").count == 1 && rooms(one, "u1").count == 2)
 
         for query in ["김", "영희", "김"] {
             let put = api.ask(

@@ -64,7 +64,10 @@ package final class AttachmentCopy {
                         progress(report.bytes)
                     }
                 } catch {
-                    if case .store(let error) = error { throw error }
+                    // What is no file there is no file with these bytes either.
+                    if case .store(let error) = error {
+                        guard case .unsafe = error else { throw error }
+                    }
                     report.damagedCount += 1
                     if report.damaged.count < Report.most { report.damaged.append(digest) }
                     found(digest)

@@ -74,7 +74,7 @@ final class AttachmentIndex {
 
     private static func open(_ path: String) throws(DatabaseError) -> Connection {
         let connection = try Connection(path: path, mode: .write)
-        try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")
+        try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;")
         let found = try connection.integer("PRAGMA user_version") ?? 0
         if found == version, try connection.integer("PRAGMA application_id") == applicationID { return connection }
         guard found == 0, try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
@@ -125,6 +125,10 @@ final class AttachmentIndex {
         try count(before.state, by: -1, before.bytes)
         try connection.run("DELETE FROM blob WHERE sha256 = ?", .blob(digest.bytes))
     }
+
+    /// Takes what was forgotten out of the WAL, too: a SHA-256 would let a guess be tried. While someone reads the index it stays until the next
+    /// time.
+    func scrub() { _ = try? connection.checkpoint(truncate: true) }
 
     private func count(_ state: AttachmentState, by sign: Int64, _ bytes: UInt64) throws(DatabaseError) {
         try connection.run(

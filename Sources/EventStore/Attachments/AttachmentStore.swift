@@ -123,6 +123,16 @@ package final class AttachmentStore: Sendable {
         try AttachmentFolder.size(of: folder.part(digest)) ?? 0
     }
 
+    /// From where on it is to come; `nil` if it is whole: a process that ended between its last byte and its name left it so.
+    package func resume(_ want: AttachmentWant) throws(StoreError) -> UInt64? {
+        let come = try partCount(want.digest)
+        guard come > 0, come >= want.bytes else { return come }
+        return try finishPart(want.digest, come) == .wrong ? 0 : nil
+    }
+
+    /// What has come of it goes: no peer goes on with it.
+    package func restart(_ digest: Digest) { AttachmentFolder.drop(folder.part(digest)) }
+
     /// What comes of a piece.
     package enum PartOutcome: Hashable, Sendable {
         /// So many bytes have come.
@@ -233,6 +243,7 @@ package final class AttachmentStore: Sendable {
             }
             try remove(want.digest, state.index)
             state.checked[want.digest] = nil
+            state.index.scrub()
             return true
         }
     }

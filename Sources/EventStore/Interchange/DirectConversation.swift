@@ -10,6 +10,13 @@ package struct DirectConversation: Hashable, Sendable {
     private static let digits = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
     private static let length = 26
 
+    /// Whether a conversation's id is of this form: it is begun by one of the two, and for both.
+    package static func isID(_ id: String) -> Bool {
+        let bytes = id.utf8
+        return bytes.count == length + 3 && bytes.starts(with: "dm-".utf8)
+            && bytes.dropFirst(3).allSatisfy(digits.contains)
+    }
+
     package init(_ one: String, _ other: String) {
         users = [one, other].sorted { ByteText($0) < ByteText($1) }
         var text = Array(Self.label.utf8)

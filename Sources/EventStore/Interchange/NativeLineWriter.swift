@@ -38,7 +38,7 @@ package struct NativeLineWriter: Sendable {
         out += "\"".utf8
         if let conversation = header.conversation { append("subject", "conversation/" + conversation, to: &out) }
         append("user", header.user, to: &out)
-        if header.author != header.user { append("author", header.author, to: &out) }
+        if !header.author.hasSameBytes(as: header.user) { append("author", header.author, to: &out) }
         if let actor = header.actor { append("actor", actor.text, to: &out) }
         if let cause = header.cause { append("cause", cause.description, to: &out) }
         if header.version != 1 { out += #","dataversion":\#(header.version)"#.utf8 }

@@ -84,7 +84,8 @@ extension ViewReader {
         try reading { connection throws(DatabaseError) in
             for (index, occupant) in wanted.enumerated() {
                 let membership = try ParticipantsView.membership(of: user, in: occupant.conversation, connection)
-                if !query.isAll, membership?.joined == false { continue }
+                // What became of it since is not for one who has left (INV-13).
+                if membership?.joined == false { continue }
                 if query.category != nil || query.match != nil {
                     let row = try ConversationRow.load(occupant.conversation, connection)
                     if let category = query.category, !category.hasSameBytes(as: row.category?.value ?? "") {
@@ -139,12 +140,11 @@ extension ViewReader {
                         try Room.load(conversation, connection)?.people ?? 0
                     )
                 }
-                let isGone = room.membership?.joined == false
                 rooms.append(
                     UserRoom(
-                        summary: try named(row), last: isGone ? nil : messages[index],
-                        unread: isGone ? 0 : min(unread.count, UserRoom.mostUnread),
-                        hasMoreUnread: !isGone && unread.hasMore, isHidden: room.occupant.isHidden,
+                        summary: try named(row), last: messages[index],
+                        unread: min(unread.count, UserRoom.mostUnread),
+                        hasMoreUnread: unread.hasMore, isHidden: room.occupant.isHidden,
                         joined: room.membership?.joined, others: others, people: UInt64(clamping: people),
                         place: room.place))
             }
@@ -217,7 +217,8 @@ extension ViewReader {
     private func joinedAt(_ room: FoundRoom, _ row: ConversationRow) throws(DatabaseError) -> Int64? {
         guard let membership = room.membership, membership.joined else { return nil }
         let joined = membership.stamp.key
-        guard let opening = row.opening?.stamp.key.dot, opening != joined.dot else { return nil }
+        guard let opening = row.opening?.stamp.key.dot else { return joined.hlc.ordered }
+        guard opening != joined.dot else { return nil }
         let origin = try log.names.originRef(opening.origin, on: log.connection)
         let position = try log.connection.integer(
             "SELECT position FROM event WHERE origin = ? AND seq = ?", .integer(origin ?? 0), .unsigned(opening.seq))

@@ -64,9 +64,11 @@ final class AttachmentDesk: Sendable {
 
     /// Where to go on with the same attachment; `nil` if it is done with, as far as this peer goes.
     private func keep(_ told: AttachmentTold, from node: NodeID) throws(StoreError) -> AttachmentPlaceWanted? {
-        guard plan.withLock({ $0.isAsked(told.digest, of: node) }), told.isHere,
-            let attachments = try store.attachmentsIfAny()
-        else {
+        let isAsked = plan.withLock { $0.isAsked(told.digest, of: node) }
+        let attachments = try store.attachmentsIfAny()
+        // A peer whose file ends there has another length of it than came: the next one begins anew.
+        if isAsked, !told.isHere, told.offset > 0 { attachments?.restart(told.digest) }
+        guard isAsked, told.isHere, let attachments else {
             plan.withLock { $0.failed(told.digest, at: node) }
             return nil
         }
@@ -106,12 +108,16 @@ final class AttachmentDesk: Sendable {
         for node: NodeID, _ attachments: AttachmentStore
     ) throws(StoreError) -> AttachmentPlaceWanted? {
         while let want = plan.withLock({ $0.next(for: node) }) {
-            let state = try attachments.standing(of: want.digest)?.state
-            guard state == .missing || state == .damaged else {
+            do throws(StoreError) {
+                let state = try attachments.standing(of: want.digest)?.state
+                if state == .missing || state == .damaged, let offset = try attachments.resume(want) {
+                    return AttachmentPlaceWanted(digest: want.digest, offset: offset)
+                }
                 plan.withLock { $0.done(want.digest) }
-                continue
+            } catch {
+                plan.withLock { $0.failed(want.digest, at: node) }
+                throw error
             }
-            return AttachmentPlaceWanted(digest: want.digest, offset: try attachments.partCount(want.digest))
         }
         return nil
     }

@@ -7,7 +7,7 @@ extension KoreanHelp {
         "Only of this category.": "이 분류의 대화만 봅니다.",
         "Only whose names, titles or words begin so, whatever the case.":
             "이름, 제목, 검색어가 이렇게 시작하는 것만 봅니다. 대소문자는 가리지 않습니다.",
-        "Those, too, that the user has hidden or left.": "숨기거나 나간 대화방도 봅니다.",
+        "Those, too, that the user has hidden.": "숨긴 대화방도 봅니다.",
         "Only of this user, as 'rooms' lists them.": "이 사용자의 대화만 'rooms'처럼 봅니다.",
         "What the user saw: messages of all in their conversations.":
             "사용자가 본 것, 곧 참여한 대화의 모든 메시지를 봅니다.",

@@ -14,7 +14,6 @@ extension Wording {
         case .searchWords: Phrase("WORDS", "검색어")
         case .noMessage: Phrase("no message", "내용없음")
         case .isHidden: Phrase("hidden", "숨김")
-        case .hasLeft: Phrase("left", "나감")
         case .noContacts: Phrase("{0} has no contacts", "연락처가 없습니다: {0}")
         case .noSearches: Phrase("{0} has no recent searches", "검색 내역이 없습니다: {0}")
         default: figure

@@ -31,7 +31,7 @@ enum Wording: String, CaseIterable, Sendable {
     case noSuchType, didYouMean, noEventOf, noUser, noConversation, noConversations, noProfile, noSurveys, noAnswers,
         noEvent
     case nothingFound, moreFound, moreRanked, unindexed
-    case noContacts, noSearches, noMessage, isHidden, hasLeft
+    case noContacts, noSearches, noMessage, isHidden
     case noEventsMatched, nothingParked, noSubscriptions, noPeers, nothingQuarantined, nothingMoreQuarantined
     case moreQuarantined
     // Remarks

@@ -17,6 +17,7 @@ extension Service {
             var memberships: [String: Bool] = [:]
             try batch.refuse { [whole = batch] draft throws(StoreError) in
                 if let problem = try Self.problem(draft, caller, views, &memberships) { return problem }
+                if let problem = try Self.direct(draft, in: whole, views) { return problem }
                 if let message = whole.message(amendedBy: draft) { return Self.amendment(draft, of: message) }
                 return ViewReader.isAmendment(draft.type) ? try Self.ownAmendment(draft, caller, views) : nil
             }
@@ -61,6 +62,30 @@ extension Service {
         let gone = JSONObject(validated: draft.payload).string("user") ?? draft.user
         guard !gone.hasSameBytes(as: member), try !views.moderates(member, conversation) else { return nil }
         return .init(code: "E_AUTHOR", message: AppendRefusal.moderator(gone).description)
+    }
+
+    /// What stands against an event in the conversation of two others: one of the two begins it, and for both.
+    private static func direct(
+        _ draft: EventDraft, in batch: AppendBatch, _ views: ViewReader
+    ) throws(StoreError) -> AppendBatch.Problem? {
+        guard let conversation = draft.conversation, DirectConversation.isID(conversation) else { return nil }
+        func begins(_ draft: EventDraft) -> Bool {
+            guard draft.type == "conversation.started", draft.conversation.hasSameBytes(as: conversation),
+                let names = JSONObject(validated: draft.payload).strings("participants"), names.count == 2
+            else { return false }
+            return DirectConversation(names[0], names[1]).id == conversation
+                && names.contains { $0.hasSameBytes(as: draft.author ?? draft.user) }
+        }
+        var isBegun = draft.type == "conversation.started" ? begins(draft) : batch.drafts.contains(where: begins)
+        if !isBegun, draft.type != "conversation.started" {
+            isBegun = try views.conversationSummary(conversation) != nil
+        }
+        if isBegun { return nil }
+        return .init(
+            code: "E_AUTHOR",
+            message:
+                "subject: \(conversation) is a conversation of two, which one of them begins for both: POST /v1/direct"
+        )
     }
 
     /// What stands against the edit or retraction of a message that comes with it.

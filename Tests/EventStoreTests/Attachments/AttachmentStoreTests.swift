@@ -187,6 +187,42 @@ struct AttachmentStoreTests {
         #expect(try names().count == 1)
     }
 
+    @Test(
+        "What a process left whole, but without its name, gets it at the next start; other bytes begin anew (INV-12)")
+    func resumed() throws {
+        let bytes = bytes(5_000)
+        let digest = SHA256().digest(bytes)
+        let want = AttachmentWant(digest: digest, bytes: 5_000)
+        try attachments.named([want], through: 1, of: "log")
+        #expect(try attachments.resume(want) == 0)
+        #expect(try attachments.keep(digest, at: 0, Array(bytes[..<10]), total: 5_000, limit: 9_000) == .more(10))
+        #expect(try attachments.resume(want) == 10)
+        // Killed behind the last byte and before the name.
+        let part = attachments.folder.part(digest)
+        try Data(bytes.dropLast() + [bytes[4_999] ^ 1]).write(to: URL(filePath: part))
+        #expect(try attachments.resume(want) == 0)
+        #expect(!FileManager.default.fileExists(atPath: part))
+        try Data(bytes).write(to: URL(filePath: part))
+        let again = try AttachmentStore(files)
+        #expect(try again.resume(want) == nil)
+        #expect(try again.standing(of: digest)?.state == .present)
+        #expect(try read(digest) == bytes)
+    }
+
+    @Test("The SHA-256 of what was erased is in no file of the folder (INV-11)")
+    func forgotten() throws {
+        let wants = try (0..<30).map { number in
+            AttachmentWant(digest: try put(bytes(2_000, seed: UInt64(number) + 50)).digest, bytes: 2_000)
+        }
+        try attachments.named(wants, through: 1, of: "log")
+        try attachments.leaving(wants)
+        for want in wants { #expect(try attachments.settle(want, isNamed: false)) }
+        for suffix in ["", "-wal"] {
+            let raw = (try? Data(contentsOf: URL(filePath: attachments.folder.index + suffix))) ?? Data()
+            for want in wants { #expect(raw.range(of: Data(want.digest.bytes)) == nil, "index.db\(suffix)") }
+        }
+    }
+
     @Test("Bytes that no event names go after their time, and those that one names after all stay")
     func unnamed() throws {
         let digests = try (1...3).map { try put(bytes(10, seed: $0)).digest }

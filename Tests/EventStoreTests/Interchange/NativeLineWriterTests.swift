@@ -31,6 +31,18 @@ struct NativeLineWriterTests {
 
     private let salt = UUIDBits(high: 1, low: 2)
 
+    @Test("An author whose name looks like the user's and has other bytes is written (there is no normalisation)")
+    func likeNames() throws {
+        var draft = full()
+        let (composed, decomposed) = ("\u{BBFC}\u{C218}", "\u{1106}\u{1175}\u{11AB}\u{1109}\u{116E}")
+        #expect(composed == decomposed)
+        (draft.user, draft.author) = (decomposed, composed)
+        let line = writer.line(
+            try event(draft, body: .present(salt: salt, payload: draft.payload)), leaf: SHA256().digest([]))
+        let read = try NativeLineParser().parse(Array(line)).draft
+        #expect(read.user.hasSameBytes(as: decomposed) && read.author.hasSameBytes(as: composed))
+    }
+
     @Test func membersInOrder() throws {
         let draft = full()
         let leaf = SHA256().digest([])

@@ -172,7 +172,7 @@ struct RoomsViewTests {
     }
 
     @Test(
-        "Who joins later has nothing unread of before, unless the beginning shows all; who has left has neither text nor count"
+        "Who joins later has nothing unread of before, unless the beginning shows all; who has left has no room (INV-13)"
     )
     func joinedLater() throws {
         for (more, unread) in [("", 1), (#","history":"all""#, 2)] {
@@ -188,9 +188,15 @@ struct RoomsViewTests {
             #expect(try later.rooms(of: "kim", limit: 1).rooms.isEmpty)
             var query = RoomQuery()
             query.isAll = true
-            let room = try #require(try later.rooms(of: "kim", query, limit: 1).rooms.first)
-            #expect(room.joined == false && room.last == nil && room.unread == 0)
+            #expect(try later.rooms(of: "kim", query, limit: 1).rooms.isEmpty)
         }
+        // Without a beginning no one has been there from the beginning.
+        let (_, reader) = try reader([
+            said(1, "c", "lee", hlc: 20),
+            event(1, 2, hlc: 30, type: "participant.joined", user: "lee", #"{"user":"kim"}"#),
+            said(3, "c", "lee", hlc: 40),
+        ])
+        #expect(try reader.rooms(of: "kim", limit: 1).rooms.first?.unread == 1)
     }
 
     @Test(

@@ -24,7 +24,7 @@ enum RoomsCommand {
         "category", "NAME", "Only of this category.", allowed: ["text", "image", "voice"])
     static let match = Command.Option.value(
         "match", "TEXT", "Only whose names, titles or words begin so, whatever the case.")
-    static let hidden = Command.Option.flag("hidden", "Those, too, that the user has hidden or left.")
+    static let hidden = Command.Option.flag("hidden", "Those, too, that the user has hidden.")
 
     static let entry = Subcommand(
         Command(
@@ -80,7 +80,6 @@ enum RoomsCommand {
         let unread = room["unread"]?.numberText ?? "0"
         var text = room.string("last_text") ?? session.shown(.noMessage)
         if room.bool("hidden") == true { text = "[\(session.shown(.isHidden))] \(text)" }
-        if room.bool("joined") == false { text = "[\(session.shown(.hasLeft))]" }
         return [
             .init(session.clock(room.moment("last_time"))), .init(room.string("conversation") ?? ""),
             .init(unread == "0" ? "" : room.bool("unread_more") == true ? "\(unread)+" : unread),

@@ -110,7 +110,7 @@ enum ShowCommand {
         add(.labelTime, moment(header.time))
         add(.labelRecorded, moment(header.hlc.milliseconds))
         add(.labelUser, header.user)
-        if header.author != header.user { add(.labelAuthor, header.author) }
+        if !header.author.hasSameBytes(as: header.user) { add(.labelAuthor, header.author) }
         add(.labelActor, header.actor?.text)
         add(.labelConversation, header.conversation)
         add(.labelCause, header.cause?.description)
