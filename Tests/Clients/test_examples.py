@@ -20,7 +20,7 @@ def blocks(path: str, language: str) -> List[str]:
 class ExampleTests(DaemonTests):
     def command(self, language: str, code: str, place: Path) -> List[str]:
         file = self.folder / f"example-{time.monotonic_ns()}.{'py' if language == 'python' else 'mjs'}"
-        file.write_text(code.replace(SOCKET, str(self.a.socket)).replace("./sillok.mjs", str(place / "sillok.mjs")), "utf-8")
+        file.write_text(code.replace(SOCKET, str(self.a.socket)).replace("./sillok", str(place / "sillok")), "utf-8")
         if language == "js" and not shutil.which("node"):
             self.skipTest("node is not installed")
         return [sys.executable, "-B", str(file)] if language == "python" else ["node", str(file)]
@@ -58,13 +58,22 @@ class ExampleTests(DaemonTests):
 
     def test_the_other_blocks_of_the_readme(self) -> None:
         for language, expected in (("python", ["김하늘", "u-1029 머리가 아파요", "E_TYPE 422"]), ("js", ["u-1029 머리가 아파요", "true E_TYPE"])):
-            codes = [code for code in blocks("clients/README.md", language) if (language, code) not in self.bots()]
+            codes = [code for code in blocks("clients/README.md", language) if (language, code) not in self.bots() and "essenger" not in code]
             self.assertEqual(len(codes), 1)
             process = self.start(self.command(language, codes[0], ROOT / "clients/javascript"))
             out, err = process.communicate(timeout=30)
             self.assertEqual(process.returncode, 0, err)
             for text in expected:
                 self.assertIn(text, out)
+
+    def test_the_attachments_of_the_readme(self) -> None:
+        for language in ("python", "js"):
+            codes = [code for code in blocks("clients/README.md", language) if "essenger" in code]
+            self.assertEqual(len(codes), 1)
+            process = self.start(self.command(language, codes[0], ROOT / "clients/javascript"))
+            out, err = process.communicate(timeout=30)
+            self.assertEqual(process.returncode, 0, err)
+            self.assertEqual(out, "처방: 물을 많이 드세요\n처방전입니다 0\n")
 
     def test_the_echo_bots(self) -> None:
         self.answers([sys.executable, "-B", str(ROOT / "clients/python/examples/echo.py"), self.a.base], "echo", "메아리: 안녕하세요")
@@ -83,7 +92,8 @@ class ExampleTests(DaemonTests):
         self.client.unsubscribe("medibot")
 
     def test_the_files_are_as_small_as_is_promised(self) -> None:
-        for path in ("python/sillok.py", "javascript/sillok.mjs"):
+        """A client is copied and read before it is trusted: each file can be read at one sitting."""
+        for path in ("python/sillok.py", "python/sillok_messenger.py", "javascript/sillok.mjs", "javascript/sillok-messenger.mjs"):
             lines = (ROOT / "clients" / path).read_text("utf-8").splitlines()
             self.assertLessEqual(len(lines), 400, path)
             self.assertLessEqual(max(map(len, lines)), 160, path)

@@ -131,8 +131,11 @@ export interface Reply {
 
 export interface Request {
   query?: Record<string, unknown>
-  body?: string
+  /** A function gives it anew for each attempt. */
+  body?: any
   accept?: string
+  /** Beside those of all requests. */
+  headers?: Record<string, string>
   /** Only this node is asked. */
   base?: string
   patience?: number
@@ -185,6 +188,8 @@ export class Sillok {
     options?: { expect?: [string, number]; each?: boolean; derived?: boolean; ack?: Delivery; patience?: number; signal?: AbortSignal },
   ): Promise<Result[]>
   post(user: string, text: string, conversation?: string | null, members?: Partial<NewEvent>): Promise<Result>
+  /** All lines of a list, page by page. */
+  pages(path: string, query?: object): AsyncGenerator<Row>
   history(user: string, query?: Query): AsyncGenerator<Row>
   rows(conversation: string, query?: Query): AsyncGenerator<Row>
   conversations(query?: Query): AsyncGenerator<Row>

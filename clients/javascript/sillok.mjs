@@ -53,8 +53,7 @@ export async function replyId(message, bot, label = "") {
 const pause = (ms, signal) => new Promise((resolve) => {
   const done = () => (clearTimeout(timer), signal?.removeEventListener("abort", done), resolve())
   const timer = setTimeout(done, ms)
-  signal?.addEventListener("abort", done)
-  if (signal?.aborted) done()
+  signal?.aborted ? done() : signal?.addEventListener("abort", done)
 })
 
 async function* chunksOf(body) {
@@ -72,30 +71,32 @@ async function exchange(base, method, target, body, headers, outer) {
     timer = setTimeout(() => stop.abort(new Error(`nothing came for ${PATIENT / 1000} s`)), PATIENT)
     return promise.finally(() => clearTimeout(timer))
   }
-  const end = () => outer?.removeEventListener("abort", cancel)
+  const end = () => (outer?.removeEventListener("abort", cancel), stop.abort())
   outer?.addEventListener("abort", cancel)
   if (outer?.aborted) cancel()
   try {
     const path = base.startsWith("unix:") ? base.slice(5) : null
     const answer = await within(path ? viaSocket(await import("node:http"), path, method, target, body, headers, stop.signal)
-      : fetch(base + target, { method, headers, body, redirect: "error", cache: "no-store", signal: stop.signal }))
-    async function* lines() {
-      const chunks = chunksOf(answer.body)
-      const decoder = new TextDecoder()
-      let rest = ""
+      : fetch(base + target, { method, headers, body: body?.call ? body() : body, duplex: "half", redirect: "error", cache: "no-store",
+        signal: stop.signal }))
+    async function* chunks() {
+      const parts = chunksOf(answer.body)
       try {
-        for (let part = await within(chunks.next()); !part.done; part = await within(chunks.next())) {
-          const all = (rest + decoder.decode(part.value, { stream: true })).split("\n")
-          rest = all.pop()
-          for (const line of all) if (line.startsWith("{")) yield JSON.parse(line)
-        }
-        if (rest.startsWith("{")) yield JSON.parse(rest) // an answer that is one object may have no line end
+        for (let part = await within(parts.next()); !part.done; part = await within(parts.next())) yield part.value
       } finally {
         end()
-        stop.abort()
       }
     }
-    return { base, status: answer.status, retryAfter: answer.headers.get("retry-after"), lines: lines() }
+    async function* lines() {
+      let rest = "", decoder = new TextDecoder()
+      for await (const part of chunks()) {
+        const all = (rest + decoder.decode(part, { stream: true })).split("\n")
+        rest = all.pop()
+        for (const line of all) if (line.startsWith("{")) yield JSON.parse(line)
+      }
+      if (rest.startsWith("{")) yield JSON.parse(rest) // an answer that is one object may have no line end
+    }
+    return { base, status: answer.status, headers: answer.headers, retryAfter: answer.headers.get("retry-after"), lines: lines(), chunks }
   } catch (error) {
     end()
     throw error
@@ -106,13 +107,15 @@ function viaSocket(http, path, method, target, body, headers, signal) {
   if (!agents.has(path)) agents.set(path, new http.Agent({ keepAlive: true }))
   const options = { socketPath: path, agent: agents.get(path), method, path: target, headers, signal }
   return new Promise((resolve, reject) => {
-    const request = http.request(options, (response) =>
+    let answered = false // a node may refuse a long body before it has all
+    const request = http.request(options, (response) => (answered = true) &&
       resolve({ status: response.statusCode, headers: new Map(Object.entries(response.headers)), body: response }))
     request.on("error", (error) => {
-      if (!request.reusedSocket || signal.aborted) return reject(error)
+      if (answered || !request.reusedSocket || signal.aborted) return reject(error)
       viaSocket(http, path, method, target, body, headers, signal).then(resolve, reject) // one that was kept may have ended since
     })
-    request.end(body)
+    const data = body?.call ? body() : body
+    data?.pipe ? data.on("error", (error) => request.destroy(error)).pipe(request) : request.end(data)
   })
 }
 
@@ -139,21 +142,20 @@ export class Sillok {
   }
 
   /** Any request. Asks the nodes in turn, with growing pauses, while that makes sense. */
-  async request(method, path, { query = {}, body, accept = "application/json", base, stream = false, patience, group = "", signal } = {}) {
+  async request(method, path, { query = {}, body, accept = "application/json", base, headers, stream = false, patience, group = "", signal } = {}) {
     const pairs = Object.entries(query).flatMap(([key, value]) => [value ?? []].flat().map((one) => [key, one]))
     const target = path + (pairs.length ? "?" + pairs.map((pair) => pair.map(encodeURIComponent).join("=")).join("&") : "")
     const until = Date.now() + (patience ?? this.patience)
     for (let growing = 100; ; growing = Math.min(growing * 2, 5000)) {
       const first = base ?? this.#preferred.get(group) ?? this.bases[0]
-      const errors = []
-      let wait = growing
+      let wait = growing, errors = []
       for (const at of [first, ...this.bases.filter((other) => other !== first && !base)]) {
         let answer, lines = []
         try {
-          answer = await exchange(at, method, target, body, { ...this.headers, accept }, signal)
+          answer = await exchange(at, method, target, body, { ...this.headers, accept, ...headers }, signal)
           if (!stream || answer.status >= 400) for await (const line of answer.lines) lines.push(line)
         } catch (error) {
-          if (signal?.aborted) throw signal.reason
+          if (signal?.aborted || error instanceof RangeError) throw signal?.reason ?? error // the latter is of a body
           if (error instanceof SyntaxError) lines = [] // not of a node, or cut off
           else {
             const why = error.cause?.message || error.message || error.code
@@ -193,11 +195,10 @@ export class Sillok {
     return (await this.append({ type: "message.posted", user, ...members, ...subject, data: { ...members.data, text } }))[0]
   }
 
-  async *#pages(path, query = {}) {
+  async *pages(path, query = {}) {
     let { cursor, base } = query
     for (;;) { // the cursor of a list belongs to the node that gave it
-      const answer = await this.request("GET", path, { query: { ...query, cursor }, accept: NDJSON, base })
-      const end = answer.lines.pop()
+      const answer = await this.request("GET", path, { query: { ...query, cursor }, accept: NDJSON, base }), end = answer.lines.pop()
       yield* answer.lines
       if (!end.more) return
       ;({ base, cursor } = { base: answer.base, cursor: end.next })
@@ -206,29 +207,29 @@ export class Sillok {
 
   /** Rows of a user, newest first. `order`, `since`, `role`, `type` … as docs/operating/api.md has them; `limit` is a page's. */
   history(user, query) {
-    return this.#pages(`/v1/users/${encodeURIComponent(user)}/history`, query)
+    return this.pages(`/v1/users/${encodeURIComponent(user)}/history`, query)
   }
 
   /** Rows of a conversation, as of a history. */
   rows(conversation, query) {
-    return this.#pages(`/v1/conversations/${encodeURIComponent(conversation)}/rows`, query)
+    return this.pages(`/v1/conversations/${encodeURIComponent(conversation)}/rows`, query)
   }
 
   /** All conversations, the latest active first. */
   conversations(query) {
-    return this.#pages("/v1/conversations", query)
+    return this.pages("/v1/conversations", query)
   }
 
   /** The fields of a profile by their names, each with `value`, `author`, `time`, `conflict` … */
   async profile(user) {
     const fields = {}
-    for await (const row of this.#pages(`/v1/users/${encodeURIComponent(user)}`)) if (row.type === "field") fields[row.name] = row
+    for await (const row of this.pages(`/v1/users/${encodeURIComponent(user)}`)) if (row.type === "field") fields[row.name] = row
     return fields
   }
 
   /** One event; E_NOT_FOUND where there is none. */
   async event(id) {
-    return (await this.#pages(`/v1/events/${encodeURIComponent(id)}`).next()).value
+    return (await this.pages(`/v1/events/${encodeURIComponent(id)}`).next()).value
   }
 
   /** A page of the feed: `items`, `cursor`, `more`. Parameters: docs/operating/following.md. */
@@ -285,7 +286,7 @@ export class Sillok {
 
   /** All subscriptions; those at home there with `open`, `in_flight`, `parked` and `behind`. */
   subscriptions() {
-    return this.#pages("/v1/subscriptions")
+    return this.pages("/v1/subscriptions")
   }
 
   /** Ends the subscription for all nodes. */

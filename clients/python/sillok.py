@@ -7,11 +7,11 @@
 """
 from __future__ import annotations
 
-import hashlib, http.client, json, logging, os, queue, random, socket, threading, time, uuid
+import contextlib, hashlib, http.client, json, logging, os, queue, random, socket, threading, time, uuid
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 from urllib.parse import quote, urlencode, urlsplit
 
-Json = Dict[str, Any]
+Json, Body = Dict[str, Any], Union[bytes, Iterable[bytes], None]
 log = logging.getLogger("sillok")
 NDJSON = "application/x-ndjson"
 FAILURES = (OSError, http.client.HTTPException)
@@ -89,10 +89,8 @@ class Answer:
             self.close()
 
     def close(self) -> None:
-        try:
+        with contextlib.suppress(OSError, AttributeError):
             self._socket.shutdown(socket.SHUT_RDWR)
-        except (OSError, AttributeError):
-            pass
         self._connection.close()
 
     def error(self) -> SillokError:
@@ -120,7 +118,7 @@ class Sillok:
         self._kept = threading.local()
         self._preferred: Dict[str, str] = {}  # the node that answered last; for a subscription, its home
 
-    def _exchange(self, base: str, method: str, target: str, body: Optional[bytes], accept: str, stream: bool) -> Answer:
+    def _exchange(self, base: str, method: str, target: str, body: Body, headers: Mapping[str, str], stream: bool) -> Answer:
         url, kept = urlsplit(base), self._kept.__dict__
         kind = {"unix": _UnixConnection, "http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}[url.scheme]
         connection = None if stream else kept.get(base)
@@ -131,7 +129,10 @@ class Sillok:
         target = target if url.scheme == "unix" else url.path + target
         for fresh in (connection.sock is None, True):
             try:
-                connection.request(method, target, body, {**self.headers, "Accept": accept})
+                if fresh:
+                    connection.connect()
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # a node may refuse a long body before it has all
+                    connection.request(method, target, body, {**self.headers, **headers})
                 return Answer(base, connection, connection.getresponse(), stream)
             except FAILURES:
                 connection.close()
@@ -139,9 +140,9 @@ class Sillok:
                     raise  # but one that was kept may have ended since
         raise AssertionError
 
-    def request(self, method: str, path: str, query: Optional[Mapping[str, Any]] = None, body: Optional[bytes] = None, *,
-                accept: str = "application/json", base: Optional[str] = None, stream: bool = False,
-                patience: Optional[float] = None, group: str = "") -> Answer:
+    def request(self, method: str, path: str, query: Optional[Mapping[str, Any]] = None, body: Body = None, *,
+                accept: str = "application/json", base: Optional[str] = None, stream: bool = False, patience: Optional[float] = None,
+                group: str = "", headers: Optional[Mapping[str, str]] = None) -> Answer:
         """Any request. Asks the nodes in turn, with growing pauses, while that makes sense."""
         pairs = {key: value for key, value in (query or {}).items() if value is not None}
         target = path + ("?" + urlencode(pairs, doseq=True, quote_via=quote) if pairs else "")
@@ -151,7 +152,7 @@ class Sillok:
             errors: List[SillokError] = []
             for at in [first] + [other for other in self.bases if other != first and not base]:
                 try:
-                    answer = self._exchange(at, method, target, body, accept, stream)
+                    answer = self._exchange(at, method, target, body, {"Accept": accept, **(headers or {})}, stream)
                 except FAILURES as why:
                     errors.append(Unreachable("E_UNREACHABLE", f"{at}: {why or type(why).__name__}", "is the daemon running?"))
                     continue
