@@ -48,7 +48,9 @@ package struct AttachmentItem: Hashable, Sendable {
         guard elements.count <= most else { throw MalformedAttachment("more than \(most) items") }
         var items: [AttachmentItem] = []
         for element in elements {
-            guard let item = try AttachmentItem(element), !items.contains(where: { $0.digest == item.digest }) else {
+            guard let item = try AttachmentItem(element),
+                !items.contains(where: { $0.digest == item.digest })
+            else {
                 continue
             }
             items.append(item)
@@ -66,7 +68,8 @@ package struct AttachmentItem: Hashable, Sendable {
     private static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
         case 48...57, 65...90, 97...122: true
-        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "-"),
+        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "&"),
+            UInt8(ascii: "-"),
             UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "+"):
             true
         default: false
@@ -83,18 +86,18 @@ package struct MalformedAttachment: Error, Hashable {
 
 /// What events say of attachments, by their type.
 package enum AttachmentNaming {
-    private static let digest = Array(#""sha256""#.utf8)
-
     /// Whether a payload may name bytes: nearly none does, and this looks at it as text.
     package static func isLikely(_ payload: [UInt8]) -> Bool {
         payload.withUnsafeBytes { isLikely($0) }
     }
 
-    static func isLikely(_ payload: UnsafeRawBufferPointer) -> Bool { payload.contains(digest) }
+    static func isLikely(_ payload: UnsafeRawBufferPointer) -> Bool { payload.containsDigestName }
 
     /// The bytes that the payload of an event of this type names: those of `attachments` of a message or an answer, and fields of a
     /// profile that are such items.
-    package static func items(type: String, _ payload: JSONObject) throws(MalformedAttachment) -> [AttachmentItem] {
+    package static func items(type: String, _ payload: JSONObject) throws(MalformedAttachment)
+        -> [AttachmentItem]
+    {
         switch type {
         case "message.posted", "bot.replied": return try AttachmentItem.items(payload["attachments"])
         case "profile.changed":
@@ -128,17 +131,21 @@ package enum AttachmentNaming {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether these bytes stand somewhere in it; they begin with a quotation mark.
-    fileprivate func contains(_ text: [UInt8]) -> Bool {
+    /// `"sha256"`, as a word that is read from memory.
+    private static let name = Array(#""sha256""#.utf8).withUnsafeBytes {
+        $0.loadUnaligned(as: UInt64.self)
+    }
+
+    /// Whether the name of a digest stands somewhere in it: a word for each quotation mark.
+    fileprivate var containsDigestName: Bool {
         guard let base = baseAddress else { return false }
+        let (name, size) = (Self.name, MemoryLayout<UInt64>.size)
         var start = 0
-        while start + text.count <= count {
-            guard let found = memchr(base + start, Int32(UInt8(ascii: "\"")), count - text.count - start + 1) else {
-                return false
-            }
-            start = UnsafeRawPointer(found) - base
-            if text.withUnsafeBytes({ memcmp(found, $0.baseAddress ?? base, text.count) }) == 0 { return true }
-            start += 1
+        while start + size <= count {
+            guard let found = memchr(base + start, Int32(UInt8(ascii: "\"")), count - size - start + 1)
+            else { return false }
+            if UnsafeRawPointer(found).loadUnaligned(as: UInt64.self) == name { return true }
+            start = UnsafeRawPointer(found) - base + 1
         }
         return false
     }
@@ -148,7 +155,8 @@ extension Digest {
     /// The digest of 64 lowercase hexadecimal digits; `nil` for any other text.
     package init?(hexadecimal text: some StringProtocol) {
         guard text.utf8.count == 64,
-            text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }), let bytes = hexBytes(text)
+            text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }),
+            let bytes = hexBytes(text)
         else { return nil }
         self.init(bytes: bytes)
     }
