@@ -138,7 +138,7 @@ let package = Package(
             exclude: ["Wire/Vectors"], swiftSettings: strict),
         .testTarget(
             name: "CommandLineKitTests",
-            dependencies: ["TestSupport", "CommandLineKit", "EventStore", "SyncEngine", "syncd"],
+            dependencies: ["TestSupport", "CommandLineKit", "EventStore", "SillokAPI", "SyncEngine", "syncd"],
             swiftSettings: strict),
         .testTarget(
             name: "SubscriptionsTests", dependencies: ["TestSupport", "Subscriptions", "EventStore"],

@@ -6,6 +6,13 @@ extension JSONLine {
     /// `{"type":"conversation",…}`.
     package init(_ summary: ConversationSummary) {
         self.init(type: "conversation")
+        add(summary, last: summary.lastTime)
+    }
+
+    /// What is told of a conversation wherever it is listed.
+    ///
+    /// - Parameter last: When its last event was, Unix milliseconds.
+    mutating func add(_ summary: ConversationSummary, last: Int64) {
         add("conversation", summary.conversation)
         add("title", summary.title)
         add("category", summary.category)
@@ -13,7 +20,7 @@ extension JSONLine {
         add("version", summary.events)
         add("messages", summary.messages)
         add("first_time", Timestamp.text(summary.firstTime))
-        add("last_time", Timestamp.text(summary.lastTime))
+        add("last_time", Timestamp.text(last))
     }
 
     /// `{"type":"participant",…}`.

@@ -32,16 +32,8 @@ extension JSONLine {
 
     /// `{"type":"room",…}`: a conversation in a user's list.
     package init(_ room: UserRoom, in language: Language) {
-        let summary = room.summary
         self.init(type: "room")
-        add("conversation", summary.conversation)
-        add("title", summary.title)
-        add("category", summary.category)
-        add("started_by", summary.startedBy)
-        add("version", summary.events)
-        add("messages", summary.messages)
-        add("first_time", Timestamp.text(summary.firstTime))
-        add("last_time", Timestamp.text(room.last?.header.displayKey.time ?? summary.lastTime))
+        add(room.summary, last: room.last?.header.displayKey.time ?? room.summary.lastTime)
         add("last_text", room.last?.words(in: language))
         if let last = room.last {
             addObject("last") { line in

@@ -7,60 +7,29 @@ internal import SillokClient
 /// `sillok-bot check`: each thing that a bot needs, with what is wrong and what helps. Nothing is stored.
 struct Check {
     private let arguments: ParsedArguments
-    private let output: Output
-    private let isJSON: Bool
+    private var steps: CheckSteps
 
     init(_ arguments: ParsedArguments, _ output: Output) {
-        (self.arguments, self.output) = (arguments, output)
-        isJSON = arguments.flag("json")
+        self.arguments = arguments
+        steps = CheckSteps(output, isJSON: arguments.flag("json"))
     }
 
-    func run() throws(CommandFailure) -> ExitCode {
-        var worst: CommandFailure?
-        let started: Started
-        do throws(CommandFailure) { started = try Started(arguments) } catch {
-            try tell("configuration", "", error)
-            try end()
-            return error.exitCode
+    mutating func run() throws(CommandFailure) -> ExitCode {
+        var read: Started?
+        try steps.step("configuration") { [arguments] () throws(CommandFailure) in
+            let started = try Started(arguments)
+            read = started
+            let settings = started.configuration.settings
+            return "\(settings.name) as '\(settings.bot)', languages \(settings.languages.joined(separator: ", "))"
         }
-        let settings = started.configuration.settings
-        try tell(
-            "configuration",
-            "\(settings.name) as '\(settings.bot)', languages \(settings.languages.joined(separator: ", "))", nil)
-        let steps: [(String, (Started) throws(CommandFailure) -> String)] = [
+        guard let started = read else { return try steps.end() }
+        let checks: [(String, (Started) throws(CommandFailure) -> String)] = [
             ("node", node), ("subscription", subscription), ("model", model),
         ]
-        for (name, step) in steps {
-            do throws(CommandFailure) { try tell(name, try step(started), nil) } catch {
-                try tell(name, "", error)
-                if worst == nil { worst = error }
-            }
+        for (name, check) in checks {
+            try steps.step(name) { () throws(CommandFailure) in try check(started) }
         }
-        try end()
-        return worst?.exitCode ?? .success
-    }
-
-    private func tell(_ step: String, _ found: String, _ failure: CommandFailure?) throws(CommandFailure) {
-        guard isJSON else {
-            let text = failure.map {
-                $0.what + ($0.hint.map { "\n" + String(repeating: " ", count: 19) + "Try: " + $0 } ?? "")
-            }
-            let name = step + String(repeating: " ", count: max(1, 14 - step.count))
-            return try output.line("\(name)\(failure == nil ? "ok  " : "!!  ") \(Sanitizer.lines(text ?? found))")
-        }
-        var line = JSONLine(type: "check")
-        line.add("step", step)
-        line.add("ok", failure == nil)
-        line.add("message", failure?.what ?? found)
-        if let failure {
-            line.add("code", failure.code)
-            line.add("hint", failure.hint)
-        }
-        try output.line(line)
-    }
-
-    private func end() throws(CommandFailure) {
-        if isJSON { try output.line(JSONLine(type: "end")) }
+        return try steps.end()
     }
 
     /// Asks the node once: what is wrong is to be told now.

@@ -50,42 +50,12 @@ enum SillokBot {
     ]
 
     static func main() -> Never {
-        ProgramStart.reportCrashes(of: "sillok-bot")
-        Terminal.ignoreBrokenPipes()
-        let output = Output(.output)
-        do throws(CommandFailure) {
-            let code = try run(ProgramStart.arguments(), output)
-            try output.finish()
-            exit(code.rawValue)
-        } catch {
-            try? output.finish()
-            Output.message(error.text(program: "sillok-bot"))
-            exit(error.exitCode.rawValue)
-        }
-    }
-
-    private static func run(_ words: [String], _ output: Output) throws(CommandFailure) -> ExitCode {
-        if words == ["--version"] {
-            try output.line("sillok-bot \(version)")
-            return .success
-        }
-        let seeAlso = ["syncd(8)", "syncctl(1)"]
-        if let text = table.generated(by: words, section: 8, version: version, seeAlso: seeAlso, chapters: chapters) {
-            try output.write(text)
-            return .success
-        }
-        let invocation: CommandTable.Invocation
-        do { invocation = try table.parse(words.isEmpty ? ["--help"] : words) } catch {
-            throw error.failure(program: "sillok-bot")
-        }
-        switch invocation {
-        case .help(let topic):
-            let terminal = Terminal.current()
-            try output.write(
-                table.help(for: topic, width: terminal.width, in: Language(environment: terminal.environment)))
-            return .success
-        case .run(let arguments):
-            if arguments.command.name == "check" { return try Check(arguments, output).run() }
+        ProgramStart.main("sillok-bot", version: version, table, chapters: chapters) {
+            arguments, output throws(CommandFailure) in
+            if arguments.command.name == "check" {
+                var check = Check(arguments, output)
+                return try check.run()
+            }
             return try run(Started(arguments))
         }
     }
@@ -130,7 +100,7 @@ enum SillokBot {
     }
 
     private static func write(_ figures: Figures, _ configuration: BotConfiguration, _ log: BotLog) {
-        guard let path = configuration.metrics, !figures.write(to: path) else { return }
+        guard let path = configuration.metrics, !figures.text.write(to: path) else { return }
         log.warning("the figures cannot be written to \(path)", "E_IO")
     }
 }

@@ -7,15 +7,14 @@ internal import SillokClient
 /// `sillok-gateway check`: what a gateway needs, with what is wrong and what helps. Nothing is stored.
 struct Check {
     private let arguments: ParsedArguments
-    private let output: Output
-    private let isJSON: Bool
+    private var steps: CheckSteps
 
     init(_ arguments: ParsedArguments, _ output: Output) {
-        (self.arguments, self.output) = (arguments, output)
-        isJSON = arguments.flag("json")
+        self.arguments = arguments
+        steps = CheckSteps(output, isJSON: arguments.flag("json"))
     }
 
-    func run() throws(CommandFailure) -> ExitCode {
+    mutating func run() throws(CommandFailure) -> ExitCode {
         let file = arguments.positional("file")
         guard arguments.value("config") != nil else {
             guard let file = file ?? arguments.value("data") else {
@@ -23,56 +22,19 @@ struct Check {
                     code: "E_USAGE", "there is nothing to check", hint: "a data file, or --config FILE",
                     exitCode: .usage)
             }
-            return try steps([("data", { () throws(CommandFailure) in try Self.data(file) })])
+            try steps.step("data") { () throws(CommandFailure) in try Self.data(file) }
+            return try steps.end()
         }
-        var configuration: GatewayConfiguration
-        do throws(CommandFailure) { configuration = try SillokGateway.configuration(arguments) } catch {
-            return try steps([("configuration", { () throws(CommandFailure) in throw error })])
+        var read: GatewayConfiguration?
+        try steps.step("configuration") { [arguments] () throws(CommandFailure) in
+            let configuration = try SillokGateway.configuration(arguments)
+            read = configuration
+            return "listens at \(configuration.listen?.text ?? "")"
         }
-        if let file { configuration.data = file }
-        let found = configuration
-        return try steps([
-            ("configuration", { () throws(CommandFailure) in "listens at \(found.listen?.text ?? "")" }),
-            ("data", { () throws(CommandFailure) in try Self.data(found.data) }),
-            ("node", { () throws(CommandFailure) in try Self.node(found.node) }),
-        ])
-    }
-
-    /// Tells what came of each step; ends with the code of the first that failed.
-    private func steps(
-        _ steps: [(name: String, step: () throws(CommandFailure) -> String)]
-    ) throws(CommandFailure) -> ExitCode {
-        var worst: CommandFailure?
-        for (name, step) in steps {
-            let found: String
-            do throws(CommandFailure) { found = try step() } catch {
-                try tell(name, "", error)
-                if worst == nil { worst = error }
-                continue
-            }
-            try tell(name, found, nil)
-        }
-        if isJSON { try output.line(JSONLine(type: "end")) }
-        return worst?.exitCode ?? .success
-    }
-
-    private func tell(_ step: String, _ found: String, _ failure: CommandFailure?) throws(CommandFailure) {
-        guard isJSON else {
-            let text = failure.map {
-                $0.what + ($0.hint.map { "\n" + String(repeating: " ", count: 19) + "Try: " + $0 } ?? "")
-            }
-            let name = step + String(repeating: " ", count: max(1, 14 - step.count))
-            return try output.line("\(name)\(failure == nil ? "ok  " : "!!  ") \(Sanitizer.lines(text ?? found))")
-        }
-        var line = JSONLine(type: "check")
-        line.add("step", step)
-        line.add("ok", failure == nil)
-        line.add("message", failure?.what ?? found)
-        if let failure {
-            line.add("code", failure.code)
-            line.add("hint", failure.hint)
-        }
-        try output.line(line)
+        guard let configuration = read else { return try steps.end() }
+        try steps.step("data") { () throws(CommandFailure) in try Self.data(file ?? configuration.data) }
+        try steps.step("node") { () throws(CommandFailure) in try Self.node(configuration.node) }
+        return try steps.end()
     }
 
     private static func data(_ path: String) throws(CommandFailure) -> String {

@@ -2,6 +2,7 @@ internal import CommandLineKit
 internal import EventStore
 internal import GatewayKit
 internal import Glibc
+internal import SillokAPI
 internal import SillokClient
 internal import SyncEngine
 
@@ -103,7 +104,7 @@ struct Gateway {
     private func write(_ serving: LoopBound<Serving>) {
         guard let path = configuration.metrics else { return }
         _ = serving.sync { $0.note() }
-        if !figures.write(to: path) { log.warning("the figures cannot be written to \(path)", "E_IO") }
+        if !figures.text.write(to: path) { log.warning("the figures cannot be written to \(path)", "E_IO") }
     }
 
     /// As many file descriptors as the system grants: a client takes one.

@@ -62,44 +62,12 @@ enum SillokGateway {
     ]
 
     static func main() -> Never {
-        ProgramStart.reportCrashes(of: "sillok-gateway")
-        Terminal.ignoreBrokenPipes()
-        let output = Output(.output)
-        do throws(CommandFailure) {
-            let code = try run(ProgramStart.arguments(), output)
-            try output.finish()
-            exit(code.rawValue)
-        } catch {
-            try? output.finish()
-            Output.message(
-                error.text(
-                    program: "sillok-gateway", in: Language(environment: Terminal.current().environment)))
-            exit(error.exitCode.rawValue)
-        }
-    }
-
-    private static func run(_ words: [String], _ output: Output) throws(CommandFailure) -> ExitCode {
-        if words == ["--version"] {
-            try output.line("sillok-gateway \(version)")
-            return .success
-        }
-        let seeAlso = ["syncd(8)", "syncctl(1)"]
-        if let text = table.generated(by: words, section: 8, version: version, seeAlso: seeAlso, chapters: chapters) {
-            try output.write(text)
-            return .success
-        }
-        let invocation: CommandTable.Invocation
-        do { invocation = try table.parse(words.isEmpty ? ["--help"] : words) } catch {
-            throw error.failure(program: "sillok-gateway")
-        }
-        switch invocation {
-        case .help(let topic):
-            let terminal = Terminal.current()
-            try output.write(
-                table.help(for: topic, width: terminal.width, in: Language(environment: terminal.environment)))
-            return .success
-        case .run(let arguments):
-            if arguments.command.name == "check" { return try Check(arguments, output).run() }
+        ProgramStart.main("sillok-gateway", version: version, table, chapters: chapters) {
+            arguments, output throws(CommandFailure) in
+            if arguments.command.name == "check" {
+                var check = Check(arguments, output)
+                return try check.run()
+            }
             return try Gateway(configuration(arguments)).run()
         }
     }

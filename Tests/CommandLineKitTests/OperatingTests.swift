@@ -2,6 +2,7 @@ import CommandLineKit
 import EventStore
 import Foundation
 import Glibc
+import SillokAPI
 import TestSupport
 import Testing
 

@@ -264,7 +264,12 @@ enum Rooms {
         Room(
             "CommandLineKit/Configuration", "objects of a configuration, and what is wrong with them",
             ["CommandLineKit/JSON5", "CommandLineKit/Arguments", "CommandLineKit/Time", "CommandLineKit/Text"]),
-        Room("CommandLineKit/Program", "how a program starts and crashes", ["CommandLineKit/Outcome"]),
+        Room(
+            "CommandLineKit/Program", "how a program starts, ends and crashes",
+            [
+                "CommandLineKit/Arguments", "CommandLineKit/Terminal", "CommandLineKit/Text",
+                "CommandLineKit/Outcome",
+            ]),
     ]
 
     private static let exports = [

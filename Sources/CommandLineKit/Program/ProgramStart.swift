@@ -1,4 +1,5 @@
 internal import CProgram
+internal import Glibc
 
 /// What a program does first: its words, and a line when it dies.
 package enum ProgramStart {
@@ -30,6 +31,58 @@ package enum ProgramStart {
             // A literal's bytes end with a zero and live as long as the process.
             guard let start = name.baseAddress else { return }
             start.withMemoryRebound(to: CChar.self, capacity: name.count + 1) { sillok_report_crashes($0) }
+        }
+    }
+
+    /// A program of commands from its start to its exit code: it tells its version, help, manual page and completions itself.
+    ///
+    /// - Parameters:
+    ///   - chapters: What its manual page tells beside the commands.
+    ///   - body: Runs a command.
+    package static func main(
+        _ name: StaticString, version: String, _ table: CommandTable, chapters: [ManualChapter],
+        _ body: (ParsedArguments, Output) throws(CommandFailure) -> ExitCode
+    ) -> Never {
+        reportCrashes(of: name)
+        Terminal.ignoreBrokenPipes()
+        let output = Output(.output)
+        do throws(CommandFailure) {
+            let code = try run(version, table, chapters, output, body)
+            try output.finish()
+            exit(code.rawValue)
+        } catch {
+            try? output.finish()
+            let language = Language(environment: Terminal.current().environment)
+            Output.message(error.text(program: table.program, in: language))
+            exit(error.exitCode.rawValue)
+        }
+    }
+
+    private static func run(
+        _ version: String, _ table: CommandTable, _ chapters: [ManualChapter], _ output: Output,
+        _ body: (ParsedArguments, Output) throws(CommandFailure) -> ExitCode
+    ) throws(CommandFailure) -> ExitCode {
+        let words = try arguments()
+        if words == ["--version"] {
+            try output.line("\(table.program) \(version)")
+            return .success
+        }
+        let seeAlso = ["syncd(8)", "syncctl(1)"]
+        if let text = table.generated(by: words, section: 8, version: version, seeAlso: seeAlso, chapters: chapters) {
+            try output.write(text)
+            return .success
+        }
+        let invocation: CommandTable.Invocation
+        do { invocation = try table.parse(words.isEmpty ? ["--help"] : words) } catch {
+            throw error.failure(program: table.program)
+        }
+        switch invocation {
+        case .help(let topic):
+            let terminal = Terminal.current()
+            try output.write(
+                table.help(for: topic, width: terminal.width, in: Language(environment: terminal.environment)))
+            return .success
+        case .run(let arguments): return try body(arguments, output)
         }
     }
 }

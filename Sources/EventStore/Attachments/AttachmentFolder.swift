@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Where the bytes of attachments lie (FORMATS.md, section 14): `attachments/<first two digits>/<sha256>`, what is still coming below
+/// Where the bytes of attachments lie (FORMATS.md, section 12): `attachments/<first two digits>/<sha256>`, what is still coming below
 /// `attachments/incoming`. A file stands under its name only when it is whole and on the disk.
 package struct AttachmentFolder: Hashable, Sendable {
     let path: String

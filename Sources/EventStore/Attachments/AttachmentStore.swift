@@ -123,15 +123,12 @@ package final class AttachmentStore: Sendable {
         try AttachmentFolder.size(of: folder.part(digest)) ?? 0
     }
 
-    /// From where on it is to come; `nil` if it is whole: a process that ended between its last byte and its name left it so.
-    package func resume(_ want: AttachmentWant) throws(StoreError) -> UInt64? {
-        let come = try partCount(want.digest)
-        guard come > 0, come >= want.bytes else { return come }
-        return try finishPart(want.digest, come) == .wrong ? 0 : nil
+    /// From where on a peer is asked that was not asked before: the last byte that has come is asked for again. A process that ended between the
+    /// last byte of all and its name has left no other to ask for, and no peer answers for what stands behind the end.
+    package func resume(_ digest: Digest) throws(StoreError) -> UInt64 {
+        let come = try partCount(digest)
+        return come - min(come, 1)
     }
-
-    /// What has come of it goes: no peer goes on with it.
-    package func restart(_ digest: Digest) { AttachmentFolder.drop(folder.part(digest)) }
 
     /// What comes of a piece.
     package enum PartOutcome: Hashable, Sendable {

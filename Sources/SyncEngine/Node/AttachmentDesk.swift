@@ -64,11 +64,9 @@ final class AttachmentDesk: Sendable {
 
     /// Where to go on with the same attachment; `nil` if it is done with, as far as this peer goes.
     private func keep(_ told: AttachmentTold, from node: NodeID) throws(StoreError) -> AttachmentPlaceWanted? {
-        let isAsked = plan.withLock { $0.isAsked(told.digest, of: node) }
-        let attachments = try store.attachmentsIfAny()
-        // A peer whose file ends there has another length of it than came: the next one begins anew.
-        if isAsked, !told.isHere, told.offset > 0 { attachments?.restart(told.digest) }
-        guard isAsked, told.isHere, let attachments else {
+        guard plan.withLock({ $0.isAsked(told.digest, of: node) }), told.isHere,
+            let attachments = try store.attachmentsIfAny()
+        else {
             plan.withLock { $0.failed(told.digest, at: node) }
             return nil
         }
@@ -110,8 +108,8 @@ final class AttachmentDesk: Sendable {
         while let want = plan.withLock({ $0.next(for: node) }) {
             do throws(StoreError) {
                 let state = try attachments.standing(of: want.digest)?.state
-                if state == .missing || state == .damaged, let offset = try attachments.resume(want) {
-                    return AttachmentPlaceWanted(digest: want.digest, offset: offset)
+                if state == .missing || state == .damaged {
+                    return AttachmentPlaceWanted(digest: want.digest, offset: try attachments.resume(want.digest))
                 }
                 plan.withLock { $0.done(want.digest) }
             } catch {

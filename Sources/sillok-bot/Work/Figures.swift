@@ -1,9 +1,8 @@
 internal import BotKit
-internal import CommandLineKit
 internal import EventStore
-internal import Glibc
+internal import SillokAPI
 
-/// What a bot has done since its start, in the text format of Prometheus.
+/// What a bot has done since its start.
 final class Figures: Sendable {
     private struct State {
         var replies: UInt64 = 0
@@ -42,47 +41,24 @@ final class Figures: Sendable {
         }
     }
 
-    var text: String {
+    /// In the text format of Prometheus.
+    var text: MetricsText {
         let state = state.withLock { $0 }
-        var out = ""
-        func head(_ name: String, _ kind: String, _ help: String) {
-            out += "# HELP sillok_bot_\(name) \(help)\n# TYPE sillok_bot_\(name) \(kind)\n"
-        }
-        func one(_ name: String, _ kind: String, _ help: String, _ value: some BinaryInteger) {
-            head(name, kind, help)
-            out += "sillok_bot_\(name) \(value)\n"
-        }
-        one("replies_total", "counter", "Replies of the model that are stored.", state.replies)
-        one("texts_total", "counter", "What was said without the model.", state.withoutModel)
-        head("failures_total", "counter", "Questions that were failed, by code.")
-        for code in ModelFault.Code.allCases {
-            out += "sillok_bot_failures_total{code=\"\(code.rawValue)\"} \(state.failures[code.rawValue] ?? 0)\n"
-        }
-        one("tries_total", "counter", "Requests to the model that are made again.", state.tries)
-        one("passed_over_total", "counter", "Events that wanted no answer.", state.passedOver)
-        one("lost_total", "counter", "Deliveries that went to another worker meanwhile.", state.lost)
-        one("tokens_total", "counter", "Tokens, as the model's endpoint counts them.", state.tokens)
-        one("under_way", "gauge", "Questions that are being answered.", state.underWay)
-        one("degraded", "gauge", "1 where nothing is answered until an operator mends it.", state.isDegraded ? 1 : 0)
-        head("reply_seconds", "histogram", "From the delivery to the reply.")
-        var sum: UInt64 = 0
-        for (bound, count) in zip(DurationHistogram.bounds, state.times.counts) {
-            sum += count
-            out += "sillok_bot_reply_seconds_bucket{le=\"\(Double(bound) / 1e9)\"} \(sum)\n"
-        }
-        sum += state.times.counts.last ?? 0
-        out += "sillok_bot_reply_seconds_bucket{le=\"+Inf\"} \(sum)\n"
-        out +=
-            "sillok_bot_reply_seconds_sum \(Double(state.times.sum) / 1e9)\nsillok_bot_reply_seconds_count \(sum)\n"
-        return out
-    }
-
-    /// Writes them into a file, which is whole at every moment.
-    func write(to path: String) -> Bool {
-        let beside = path + ".new"
-        guard let file = fopen(beside, "w") else { return false }
-        let isWritten = fputs(text, file) >= 0
-        guard fclose(file) == 0, isWritten else { return false }
-        return rename(beside, path) == 0
+        var text = MetricsText(.plain)
+        text.counter("sillok_bot_replies", "Replies of the model that are stored.", state.replies)
+        text.counter("sillok_bot_texts", "What was said without the model.", state.withoutModel)
+        text.counter(
+            "sillok_bot_failures", "Questions that were failed, by code.",
+            ModelFault.Code.allCases.map { ([("code", $0.rawValue)], Double(state.failures[$0.rawValue] ?? 0)) })
+        text.counter("sillok_bot_tries", "Requests to the model that are made again.", state.tries)
+        text.counter("sillok_bot_passed_over", "Events that wanted no answer.", state.passedOver)
+        text.counter("sillok_bot_lost", "Deliveries that went to another worker meanwhile.", state.lost)
+        text.counter("sillok_bot_tokens", "Tokens, as the model's endpoint counts them.", state.tokens)
+        text.gauge("sillok_bot_under_way", "Questions that are being answered.", state.underWay)
+        text.gauge(
+            "sillok_bot_degraded", "1 where nothing is answered until an operator mends it.",
+            state.isDegraded ? 1 : 0)
+        text.histogram("sillok_bot_reply_seconds", "From the delivery to the reply.", [([], state.times)])
+        return text
     }
 }

@@ -1,8 +1,8 @@
 internal import EventStore
 internal import GatewayKit
-internal import Glibc
+internal import SillokAPI
 
-/// What a gateway has done since its start, in the text format of Prometheus.
+/// What a gateway has done since its start.
 final class Figures: Sendable {
     private struct State {
         var answers: [String: UInt64] = [:]
@@ -50,46 +50,25 @@ final class Figures: Sendable {
         }
     }
 
-    var text: String {
+    /// In the text format of Prometheus.
+    var text: MetricsText {
         let state = state.withLock { $0 }
-        var out = ""
-        func head(_ name: String, _ kind: String, _ help: String) {
-            out += "# HELP sillok_gateway_\(name) \(help)\n# TYPE sillok_gateway_\(name) \(kind)\n"
-        }
-        func one(_ name: String, _ kind: String, _ help: String, _ value: some BinaryInteger) {
-            head(name, kind, help)
-            out += "sillok_gateway_\(name) \(value)\n"
-        }
-        head("answers_total", "counter", "Answers, by their first figure or the word of the refusal.")
-        for kind in Self.kinds {
-            out += "sillok_gateway_answers_total{answer=\"\(kind)\"} \(state.answers[kind] ?? 0)\n"
-        }
-        one("clients", "gauge", "Connections of the line protocol.", state.clients)
-        one("clients_refused_total", "counter", "Connections for which there was no place.", state.refused)
-        one("clients_timed_out_total", "counter", "Connections closed because they were idle.", state.timedOut)
-        one("appends_total", "counter", "Requests to the node that were stored.", state.appends)
-        one("recorded_total", "counter", "Questions, and alarms that rang or stopped, that are stored.", state.stored)
-        one("tries_total", "counter", "Requests to the node that are made again.", state.tries)
-        one("away", "gauge", "1 while the node keeps nothing.", state.isAway ? 1 : 0)
-        head("answer_seconds", "histogram", "From the whole question to its answer.")
-        var sum: UInt64 = 0
-        for (bound, count) in zip(DurationHistogram.bounds, state.times.counts) {
-            sum += count
-            out += "sillok_gateway_answer_seconds_bucket{le=\"\(Double(bound) / 1e9)\"} \(sum)\n"
-        }
-        sum += state.times.counts.last ?? 0
-        out += "sillok_gateway_answer_seconds_bucket{le=\"+Inf\"} \(sum)\n"
-        out += "sillok_gateway_answer_seconds_sum \(Double(state.times.sum) / 1e9)\n"
-        out += "sillok_gateway_answer_seconds_count \(sum)\n"
-        return out
-    }
-
-    /// Writes them into a file, which is whole at every moment.
-    func write(to path: String) -> Bool {
-        let beside = path + ".new"
-        guard let file = fopen(beside, "w") else { return false }
-        let isWritten = fputs(text, file) >= 0
-        guard fclose(file) == 0, isWritten else { return false }
-        return rename(beside, path) == 0
+        var text = MetricsText(.plain)
+        text.counter(
+            "sillok_gateway_answers", "Answers, by their first figure or the word of the refusal.",
+            Self.kinds.map { ([("answer", $0)], Double(state.answers[$0] ?? 0)) })
+        text.gauge("sillok_gateway_clients", "Connections of the line protocol.", state.clients)
+        text.counter(
+            "sillok_gateway_clients_refused", "Connections for which there was no place.", state.refused)
+        text.counter(
+            "sillok_gateway_clients_timed_out", "Connections closed because they were idle.", state.timedOut)
+        text.counter("sillok_gateway_appends", "Requests to the node that were stored.", state.appends)
+        text.counter(
+            "sillok_gateway_recorded", "Questions, and alarms that rang or stopped, that are stored.", state.stored)
+        text.counter("sillok_gateway_tries", "Requests to the node that are made again.", state.tries)
+        text.gauge("sillok_gateway_away", "1 while the node keeps nothing.", state.isAway ? 1 : 0)
+        text.histogram(
+            "sillok_gateway_answer_seconds", "From the whole question to its answer.", [([], state.times)])
+        return text
     }
 }

@@ -36,7 +36,7 @@ extension Reads {
             end.isWhole = count <= limit
             return end
         }
-        let views = try indexedViews()
+        let views = try views(isIndexed: true)
         let lines = try stored { try EventLines(views.log) }
         var bound: DisplayKey?
         repeat {
@@ -64,7 +64,7 @@ extension Reads {
         {
             return end
         }
-        let views = try indexedViews()
+        let views = try views(isIndexed: true)
         let lines = try stored { try EventLines(views.log) }
         let found = try stored { try views.ranked(query, limit: limit) }
         for hit in found.page.hits { try body(try stored { try lines.line(hit) }.object) }
@@ -85,7 +85,7 @@ extension Reads {
             guard let count else { throw DaemonClient.misunderstood("no count") }
             return (count, end)
         }
-        let views = try indexedViews()
+        let views = try views(isIndexed: true)
         return try stored {
             end.unindexed = try views.unindexed()
             return (try views.searchCount(query), end)

@@ -43,16 +43,10 @@ final class Reads {
         return try stored { try LogReader(files) }
     }
 
-    func views() throws(CommandFailure) -> ViewReader {
-        if let opened { return opened }
-        let views = try FreshViews.open(session, files())
-        opened = views
-        return views
-    }
-
-    /// Views that searches find all in.
-    func indexedViews() throws(CommandFailure) -> ViewReader {
-        let views = try FreshViews.open(session, files(), isIndexed: true)
+    /// - Parameter isIndexed: Whether searches are to find all in them.
+    func views(isIndexed: Bool = false) throws(CommandFailure) -> ViewReader {
+        if let opened, !isIndexed { return opened }
+        let views = try FreshViews.open(session, files(), isIndexed: isIndexed)
         opened = views
         return views
     }

@@ -1,4 +1,5 @@
 internal import EventStore
+internal import SillokAPI
 internal import Subscriptions
 
 // Followers and workers in `GET /metrics`.

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 internal import SyncEngine
 
 /// `GET /metrics`: the text format of Prometheus, or OpenMetrics where `Accept` asks for it. No user, no conversation and no text is a

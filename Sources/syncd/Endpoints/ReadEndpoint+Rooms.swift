@@ -58,15 +58,23 @@ extension ReadEndpoint {
     private func participants(of id: String, in begun: Page) throws(StoreError) -> Page {
         var last = request.after
         if case .names(let names) = request.place { last = names[0] }
-        var page = begun
         let found = try views.participants(of: id, after: last, limit: request.limit + 1)
-        for participant in found.prefix(request.limit) {
+        return filled(begun, with: found) { (JSONLine($0), $0.user) }
+    }
+
+    /// A page of a list that goes by name: `found` has one more, where there are more.
+    private func filled<Item>(
+        _ begun: Page, with found: [Item], _ line: (Item) -> (line: JSONLine, name: String)
+    ) -> Page {
+        var page = begun
+        for item in found.prefix(request.limit) {
             if page.isFull {
                 page.cut = .bytes
                 break
             }
-            page.add(JSONLine(participant))
-            page.next = .names([participant.user])
+            let (line, name) = line(item)
+            page.add(line)
+            page.next = .names([name])
         }
         page.hasMore = page.cut != nil || found.count > request.limit
         if !page.hasMore { page.next = nil }
@@ -111,19 +119,8 @@ extension ReadEndpoint {
     func contacts(_ user: String) throws(StoreError) -> Page {
         var last: String?
         if case .names(let names) = request.place { last = names[0] }
-        var page = Page()
         let found = try views.contacts(of: user, after: last, limit: request.limit + 1)
-        for contact in found.prefix(request.limit) {
-            if page.isFull {
-                page.cut = .bytes
-                break
-            }
-            page.add(JSONLine(contact))
-            page.next = .names([contact.contact])
-        }
-        page.hasMore = page.cut != nil || found.count > request.limit
-        if !page.hasMore { page.next = nil }
-        return page
+        return filled(Page(), with: found) { (JSONLine($0), $0.contact) }
     }
 
     func searches(_ user: String) throws(StoreError) -> Page {

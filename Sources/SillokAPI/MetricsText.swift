@@ -1,25 +1,26 @@
-internal import EventStore
+package import EventStore
+internal import Glibc
 
 /// Writes metrics as Prometheus reads them.
-struct MetricsText {
-    typealias Labels = [(name: String, value: String)]
-    typealias Sample = (labels: Labels, value: Double)
+package struct MetricsText {
+    package typealias Labels = [(name: String, value: String)]
+    package typealias Sample = (labels: Labels, value: Double)
 
     /// The two formats that Prometheus knows.
-    enum Form {
+    package enum Form {
         /// Version 0.0.4.
         case plain
         /// OpenMetrics 1.0.
         case open
 
         /// What a reader asks for with `Accept`: the old one, unless it names the other.
-        init(accept: String?) {
+        package init(accept: String?) {
             let kinds = accept?.lowercased().split(separator: ",") ?? []
             let names = kinds.map { $0.prefix { $0 != ";" }.filter { $0 != " " } }
             self = names.contains("application/openmetrics-text") ? .open : .plain
         }
 
-        var contentType: String {
+        package var contentType: String {
             switch self {
             case .plain: "text/plain; version=0.0.4; charset=utf-8"
             case .open: "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -28,34 +29,36 @@ struct MetricsText {
     }
 
     private let form: Form
-    private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
 
-    init(_ form: Form) { self.form = form }
+    package init(_ form: Form) { self.form = form }
 
     /// A value that goes up and down. Without samples it is left out.
-    mutating func gauge(_ name: String, _ help: String, _ samples: [Sample]) {
+    package mutating func gauge(_ name: String, _ help: String, _ samples: [Sample]) {
         guard !samples.isEmpty else { return }
         head(name, help, "gauge")
         for sample in samples { line(name, sample.labels, Self.number(sample.value)) }
     }
 
-    mutating func gauge(_ name: String, _ help: String, _ value: some BinaryInteger) {
+    package mutating func gauge(_ name: String, _ help: String, _ value: some BinaryInteger) {
         gauge(name, help, [([], Double(value))])
     }
 
     /// A value that grows until the process ends. `name` without `_total`.
-    mutating func counter(_ name: String, _ help: String, _ samples: [Sample]) {
+    package mutating func counter(_ name: String, _ help: String, _ samples: [Sample]) {
         guard !samples.isEmpty else { return }
         head(form == .open ? name : name + "_total", help, "counter")
         for sample in samples { line(name + "_total", sample.labels, Self.number(sample.value)) }
     }
 
-    mutating func counter(_ name: String, _ help: String, _ value: some BinaryInteger) {
+    package mutating func counter(_ name: String, _ help: String, _ value: some BinaryInteger) {
         counter(name, help, [([], Double(value))])
     }
 
     /// How long something takes.
-    mutating func histogram(_ name: String, _ help: String, _ series: [(labels: Labels, times: DurationHistogram)]) {
+    package mutating func histogram(
+        _ name: String, _ help: String, _ series: [(labels: Labels, times: DurationHistogram)]
+    ) {
         guard !series.isEmpty else { return }
         head(name, help, "histogram")
         for (labels, times) in series {
@@ -73,8 +76,17 @@ struct MetricsText {
     }
 
     /// Nothing comes behind it.
-    mutating func end() {
+    package mutating func end() {
         if form == .open { bytes += "# EOF\n".utf8 }
+    }
+
+    /// Writes them into a file, which is whole at every moment.
+    package func write(to path: String) -> Bool {
+        let beside = path + ".new"
+        guard let file = fopen(beside, "w") else { return false }
+        let isWritten = bytes.withUnsafeBytes { fwrite($0.baseAddress, 1, $0.count, file) } == bytes.count
+        guard fclose(file) == 0, isWritten else { return false }
+        return rename(beside, path) == 0
     }
 
     private mutating func head(_ name: String, _ help: String, _ type: String) {
