@@ -1,10 +1,10 @@
 /// Hears what compaction does: for what is kept beside the sorted run and has to say the same.
 protocol CompactionListener {
     /// Rows of one owner stand in the run now.
-    static func entered(_ rows: ArraySlice<SortedRow>, of owner: Int64, _ connection: Connection)
+    func entered(_ rows: ArraySlice<SortedRow>, of owner: Int64, _ connection: Connection)
         throws(DatabaseError)
     /// Rows of one owner that stand in it were hidden.
-    static func hid(_ rows: [SortedRow], of owner: Int64, _ connection: Connection) throws(DatabaseError)
+    func hid(_ rows: [SortedRow], of owner: Int64, _ connection: Connection) throws(DatabaseError)
 }
 
 /// Writes a sorted table: a log-structured merge tree of two levels (O'Neil et al., 1996), a memtable and one sorted run. One batch is
@@ -16,7 +16,8 @@ final class LSMTree {
     let table: SortedTable
     private let tail: Memtables
     private let generation: Int
-    private let listener: (any CompactionListener.Type)?
+    /// Has to be set before the first batch.
+    var listener: (any CompactionListener)?
     private var compaction = SortedTable.Compaction()
     private var compactor: Compactor?
     /// Positions of rows of the tail that have been hidden.
@@ -27,11 +28,10 @@ final class LSMTree {
     /// Rows of the run that are to be hidden.
     private var leaving: [SortedRow] = []
 
-    init(_ table: SortedTable, tail: Memtables, generation: Int, listener: (any CompactionListener.Type)? = nil) {
+    init(_ table: SortedTable, tail: Memtables, generation: Int) {
         self.table = table
         self.tail = tail
         self.generation = generation
-        self.listener = listener
     }
 
     /// Takes up what is on disk, before the first batch.

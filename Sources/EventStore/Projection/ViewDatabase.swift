@@ -20,7 +20,8 @@ enum ViewDatabase {
 
     static func makeViews(_ tails: ViewMemtables) -> [any View] {
         [
-            TimelineView(tails, listener: TimelineSums.self), HistoryView(tails), ConversationsView(),
+            TimelineView(tails, listener: TimelineSums.init), HistoryView(tails, listener: RoomSums.init),
+            ConversationsView(),
             ParticipantsView(), ProfilesView(), SurveysView(), MessagesView(), SearchView(),
             CausesView(),
             RoomsView(), ContactsView(), RecentSearchesView(),

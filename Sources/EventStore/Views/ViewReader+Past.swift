@@ -28,9 +28,10 @@ extension ViewReader {
         var past = try PastMoment(moment, log)
         let found = try conversation(ref, &past)
         return try mapped { () throws(DatabaseError) in
-            try ParticipantsView.rows(found.said, found.members) { ref throws(DatabaseError) in
+            let said = try found.said.named { ref throws(DatabaseError) in
                 try log.names.text(ref, on: log.connection)
-            }.map(Participant.init)
+            }
+            return ParticipantsView.rows(said, found.members).map(Participant.init)
         }
     }
 

@@ -26,9 +26,12 @@ extension ViewReader {
         var authors: Set<Int64> = []
         for author in query.authors { if let ref = try log.ref(author) { authors.insert(ref) } }
         if authors.isEmpty, !query.authors.isEmpty { return TimelinePage() }
+        let own = try ownRows(user)
         var apart: [Occupant] = []
         let memory = try reading { connection throws(DatabaseError) in
             apart = try Occupant.apart(user, limit: Self.mostRooms + 1, connection)
+            // Where they are not named, others may have gone on when their own history ends.
+            if let own { apart += try plainRooms(user, own, connection) }
             return try timelineMemory(connection)
         }
         apart.sort { $0.hour > $1.hour }
@@ -46,7 +49,7 @@ extension ViewReader {
             waiting.removeFirst(due.count)
             looked += chunk.count + due.count
             if looked > Self.mostRooms { throw .tooWide("over 20,000 rooms would have to be looked at together") }
-            for room in (chunk + due).sorted(by: { $0.hour > $1.hour }) where room.ties.contains(.room) {
+            for room in (chunk + due).sorted(by: { $0.hour > $1.hour }) {
                 if newest.isBeyond(hour: room.hour) {
                     isEnd = true
                     break
@@ -57,6 +60,21 @@ extension ViewReader {
             }
         }
         return try page(newest, limit)
+    }
+
+    /// A user's rooms in which they are not named, by the hours of the conversations.
+    private func plainRooms(
+        _ user: String, _ own: (ref: Int64, known: Memtables.Found), _ connection: Connection
+    ) throws(DatabaseError) -> [Occupant] {
+        var rooms = OwnRooms(try SortedTable.history.pending(own.ref, known: own.known, connection))
+        _ = try rooms.addRun(of: own.ref, limit: Self.mostRooms, connection)
+        var plain: [Occupant] = []
+        for (conversation, hour) in rooms.hours.prefix(Self.mostRooms + 1) {
+            if try Occupant.load(user, in: conversation, connection)?.isNamed == true { continue }
+            let room = try Room.load(conversation, connection)
+            plain.append(Occupant(plain: conversation, hour: room?.hour ?? hour))
+        }
+        return plain
     }
 
     /// The newest messages of a room that may be among those wanted.

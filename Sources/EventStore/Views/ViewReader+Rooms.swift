@@ -1,4 +1,4 @@
-/// A user's rooms, and who takes part in a conversation.
+/// A user's rooms.
 extension ViewReader {
     /// Rooms that are looked at for a page, wanted or not.
     private static let mostOccupants = 2_000
@@ -18,24 +18,27 @@ extension ViewReader {
     }
 
     /// The rooms of a user behind `place`, those whose last message is of the latest hour first: at most `limit`. Bounded by the rooms of the
-    /// hours that are looked at, and of large conversations; the user's other rooms are not read.
+    /// hours that are looked at, and of large conversations; the user's other rooms are not read, but for a row each where they are not
+    /// named.
     package func rooms(
         of user: String, _ query: RoomQuery = RoomQuery(), limit: Int, after place: RoomPlace? = nil
     ) throws(StoreError) -> RoomPage {
+        let own = try ownRows(user)
         var apart: [Occupant] = []
+        var begun: RoomWalk?
         let memory = try reading { connection throws(DatabaseError) in
             apart = try Occupant.apart(user, limit: Self.mostTogether + 1, connection)
+            begun = try walk(user, own, from: place?.hour ?? .max, connection)
             return try timelineMemory(connection)
         }
-        if apart.count > Self.mostTogether { throw Self.tooMany }
+        guard apart.count <= Self.mostTogether, var walk = begun else { throw Self.tooMany }
         var pool = apart.filter { $0.hour <= place?.hour ?? .max }
         var found: [FoundRoom] = []
         var (last, looked, isEnd) = (Occupant?.none, 0, false)
         var page = RoomPage()
         while found.count <= limit, !isEnd {
-            let start = place?.hour ?? .max
             let chunk = try reading { connection throws(DatabaseError) in
-                try Occupant.inOrder(user, from: start, after: last, limit: Self.atOnce, connection)
+                try walk.next(atMost: Self.atOnce, connection)
             }
             isEnd = chunk.count < Self.atOnce
             last = chunk.last ?? last
@@ -63,6 +66,20 @@ extension ViewReader {
         return page
     }
 
+    /// A user's ref, and what was in memory of their history before a transaction begins.
+    func ownRows(_ user: String) throws(StoreError) -> (ref: Int64, known: Memtables.Found)? {
+        try log.ref(user).map { ($0, tails.history.find($0)) }
+    }
+
+    /// Walks through a user's rooms but for those of large conversations; `nil` if they are too many.
+    func walk(
+        _ user: String, _ own: (ref: Int64, known: Memtables.Found)?, from hour: Int64, _ connection: Connection
+    ) throws(DatabaseError) -> RoomWalk? {
+        var pending: [SortedRow] = []
+        if let own { pending = try SortedTable.history.pending(own.ref, known: own.known, connection) }
+        return try RoomWalk(user, ref: own?.ref, from: hour, pending, connection)
+    }
+
     private static let tooMany = StoreError.tooWide("over 20,000 rooms would have to be looked at together")
 
     /// What is in memory of the tail of timelines: what the projector of this process shares, or what is on disk, read once.
@@ -78,7 +95,7 @@ extension ViewReader {
     private func judged(
         _ occupants: [Occupant], _ user: String, _ query: RoomQuery, _ memory: Memtables
     ) throws(StoreError) -> [FoundRoom] {
-        let wanted = occupants.filter { $0.ties.contains(.room) && (query.isAll || !$0.isHidden) }
+        let wanted = occupants.filter { query.isAll || !$0.isHidden }
         var found: [FoundRoom] = []
         var timelines = wanted.map { OwnerRows(.timeline, memory, owner: $0.conversation) }
         try reading { connection throws(DatabaseError) in
@@ -126,7 +143,6 @@ extension ViewReader {
         _ found: [FoundRoom], _ user: String, _ memory: Memtables
     ) throws(StoreError) -> [UserRoom] {
         let known = found.map { memory.find($0.occupant.conversation) }
-        let own = try log.ref(user)
         var rooms: [UserRoom] = []
         let messages = try lastMessages(found)
         try inOneReading { () throws(StoreError) in
@@ -134,10 +150,11 @@ extension ViewReader {
                 let conversation = room.occupant.conversation
                 let (row, unread, others, people) = try reading { connection throws(DatabaseError) in
                     let row = try ConversationRow.load(conversation, known: known[index], connection)
+                    let pending = try self.pending(conversation, known[index], connection)
                     return (
-                        row, try self.unread(room, own, row, known[index], connection),
-                        try self.others(conversation, user, connection),
-                        try Room.load(conversation, connection)?.people ?? 0
+                        row, try self.unread(room, user, row, pending, known[index], connection),
+                        try self.others(conversation, user, pending, connection),
+                        try number(of: conversation, pending, connection)
                     )
                 }
                 rooms.append(
@@ -145,7 +162,7 @@ extension ViewReader {
                         summary: try named(row), last: messages[index],
                         unread: min(unread.count, UserRoom.mostUnread),
                         hasMoreUnread: unread.hasMore, isHidden: room.occupant.isHidden,
-                        joined: room.membership?.joined, others: others, people: UInt64(clamping: people),
+                        joined: room.membership?.joined, others: others, people: people,
                         place: room.place))
             }
         }
@@ -173,23 +190,21 @@ extension ViewReader {
     }
 
     /// How many messages of others stand behind what the user has read, and since they are there.
+    ///
+    /// - Parameter pending: Who said how much in rows that are not in the run.
     private func unread(
-        _ room: FoundRoom, _ own: Int64?, _ row: ConversationRow, _ known: Memtables.Found, _ connection: Connection
+        _ room: FoundRoom, _ user: String, _ row: ConversationRow, _ pending: [ByteText: Int64],
+        _ known: Memtables.Found, _ connection: Connection
     ) throws(DatabaseError) -> (count: Int, hasMore: Bool) {
         let conversation = room.occupant.conversation
-        let mark = try room.occupant.read.map { read throws(DatabaseError) in try self.place(of: read) }
+        let mark = try room.occupant.marks.read.map { read throws(DatabaseError) in try self.place(of: read) }
         let since = try joinedAt(room, row)
-        let pending = try SortedTable.timeline.pending(conversation, known: known, connection)
         if mark == nil, since == nil {
-            let mine = try own.map { own throws(DatabaseError) in
-                let run = try connection.integer(
-                    "SELECT messages FROM speaker WHERE conversation = ? AND user = ?", .integer(conversation),
-                    .integer(own))
-                return (run ?? 0) + (SpeakerCounts(pending).messages[own] ?? 0)
-            }
-            let count = Int(clamping: row.sum.messages - (mine ?? 0))
+            let run = try SpeakerCounts.run(of: user, in: conversation, connection)
+            let count = Int(clamping: row.sum.messages - (run ?? 0) - (pending[ByteText(user)] ?? 0))
             return (max(count, 0), count > UserRoom.mostUnread)
         }
+        let own = try log.names.ref(user, on: log.connection)
         var range = RowRange(
             owner: conversation, since: mark?.time ?? .min, until: .max, cursor: nil, isBackward: true)
         let place = mark.map { ($0.time, $0.hlc.ordered) }
@@ -233,11 +248,11 @@ extension ViewReader {
     }
 
     private func others(
-        _ conversation: Int64, _ user: String, _ connection: Connection
+        _ conversation: Int64, _ user: String, _ pending: [ByteText: Int64], _ connection: Connection
     ) throws(DatabaseError) -> [RoomPerson] {
         var people: [RoomPerson] = []
-        let names = try Occupant.names(
-            .participant, in: conversation, after: nil, limit: UserRoom.mostOthers + 1, connection)
+        let names = try self.names(
+            in: conversation, after: nil, limit: UserRoom.mostOthers + 1, pending, connection)
         for name in names where !name.hasSameBytes(as: user) && people.count < UserRoom.mostOthers {
             let ref = try log.names.ref(name, on: log.connection)
             let writes = try ref.map { ref throws(DatabaseError) in
@@ -247,82 +262,5 @@ extension ViewReader {
                 RoomPerson(user: name, name: writes?.last.flatMap { UserNames.text(json: $0.value) }))
         }
         return people
-    }
-
-    // MARK: Who takes part
-
-    /// Who takes part in a conversation, or has, by name: at most `limit`, after `last`. Costs what they are, however many there are.
-    package func participants(
-        of id: String, after last: String? = nil, limit: Int
-    ) throws(StoreError) -> [Participant] {
-        guard let ref = try log.ref(id) else { return [] }
-        let known = tails.timeline.find(ref)
-        return try reading { connection throws(DatabaseError) in
-            let pending = SpeakerCounts(try SortedTable.timeline.pending(ref, known: known, connection))
-            let names = try Occupant.names(.participant, in: ref, after: last, limit: limit, connection)
-            return try names.map { name throws(DatabaseError) in
-                try participant(name, in: ref, pending, connection)
-            }
-        }
-    }
-
-    private func participant(
-        _ name: String, in conversation: Int64, _ pending: SpeakerCounts, _ connection: Connection
-    ) throws(DatabaseError) -> Participant {
-        var row = ParticipantsView.Row(user: name)
-        row.membership = try ParticipantsView.membership(of: name, in: conversation, connection)
-        if let ref = try log.names.ref(name, on: log.connection) {
-            let run = try connection.integer(
-                "SELECT messages FROM speaker WHERE conversation = ? AND user = ?", .integer(conversation),
-                .integer(ref))
-            row.messages = (run ?? 0) + (pending.messages[ref] ?? 0)
-        }
-        return Participant(row)
-    }
-
-    /// One of those who take part, or have; `nil` if they do not.
-    package func participant(_ user: String, of id: String) throws(StoreError) -> Participant? {
-        guard let ref = try log.ref(id) else { return nil }
-        let known = tails.timeline.find(ref)
-        return try reading { connection throws(DatabaseError) in
-            guard let found = try Occupant.load(user, in: ref, connection), found.ties.contains(.participant) else {
-                return nil
-            }
-            let pending = SpeakerCounts(try SortedTable.timeline.pending(ref, known: known, connection))
-            return try participant(user, in: ref, pending, connection)
-        }
-    }
-
-    /// How many take part in a conversation, or have.
-    package func people(of id: String) throws(StoreError) -> UInt64 {
-        guard let ref = try log.ref(id) else { return 0 }
-        return try reading { connection throws(DatabaseError) in
-            UInt64(clamping: try Room.load(ref, connection)?.people ?? 0)
-        }
-    }
-
-    /// Whether any event says of a conversation who takes part.
-    package func keepsList(_ id: String) throws(StoreError) -> Bool {
-        guard let ref = try log.ref(id) else { return false }
-        return try reading { connection throws(DatabaseError) in
-            try connection.integer("SELECT 1 FROM member WHERE conversation = ? LIMIT 1", .integer(ref)) != nil
-        }
-    }
-
-    /// The events that say when a user takes part in a conversation, where that is one, and its beginning; by when they were recorded. `nil` if
-    /// all that speak of it have to be read.
-    package func membershipWords(of user: String, in id: String) throws(StoreError) -> [Event]? {
-        guard let ref = try log.ref(id) else { return nil }
-        let dots = try reading { connection throws(DatabaseError) -> [Dot]? in
-            guard let found = try Occupant.load(user, in: ref, connection), found.words == 1,
-                let word = try ParticipantsView.membership(of: user, in: ref, connection)?.stamp.key.dot,
-                let opening = try ConversationRow.load(ref, connection).opening?.stamp.key.dot
-            else { return nil }
-            return word == opening ? [word] : [opening, word]
-        }
-        var events: [Event] = []
-        for dot in dots ?? [] { if let event = try log.event(dot)?.event { events.append(event) } }
-        guard let dots, events.count == dots.count else { return nil }
-        return events.sorted { ($0.header.hlc, $0.header.dot) < ($1.header.hlc, $1.header.dot) }
     }
 }

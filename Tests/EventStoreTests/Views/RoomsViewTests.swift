@@ -68,7 +68,8 @@ struct RoomsViewTests {
             event(1, 4, hlc: 40, type: "survey.answered", conversation: "s", user: "kim", #"{"survey":"s"}"#),
         ])
         #expect(Set(told(try reader.rooms(of: "kim", limit: 10))) == ["c", "g"])
-        #expect(told(try reader.rooms(of: "bot", limit: 10)) == ["c"])
+        // A bot that answers everyone has no list of them all.
+        #expect(try reader.rooms(of: "bot", limit: 10).rooms.isEmpty)
         var query = RoomQuery()
         query.category = "image"
         #expect(told(try reader.rooms(of: "kim", query, limit: 10)) == ["g"])
@@ -291,6 +292,87 @@ struct RoomsViewTests {
         // Within the hours the latest comes first.
         let keys = whole.rooms.compactMap { $0.last?.header.displayKey }
         #expect(keys == keys.sorted(by: >))
+    }
+
+    @Test(
+        "Where no one is named, rooms stand by the user's own last message, each once, in memory or merged, in any order of arrival (D89)",
+        arguments: [8, 64, 1 << 18])
+    func ownRooms(generation: Int) throws {
+        var random = SplitMix64(state: 90)
+        var seqs: [UInt64: UInt64] = [:]
+        var events: [Event] = []
+        var last: [String: Int64] = [:]
+        for number in 1...600 {
+            let (conversation, user) = (
+                "c-\(Int.random(in: 0..<70, using: &random))", number % 3 == 0 ? "lee" : "kim"
+            )
+            let (origin, hlc) = (UInt64.random(in: 1...3, using: &random), Int64(number) * Self.hour / 9)
+            seqs[origin, default: 0] += 1
+            events.append(
+                event(
+                    origin, seqs[origin] ?? 0, hlc: hlc, id: UInt64(number), conversation: conversation, user: user))
+            if user == "kim" { last[conversation] = hlc / Self.hour }
+        }
+        seqs[1, default: 0] += 1
+        // In one of them they are named: it goes by what anyone says there.
+        events.append(started(seqs[1] ?? 0, "c-7", ["kim", "lee"], hlc: 600 * Self.hour / 9))
+        last["c-7"] = 600 / 9
+        var lists: [[String]] = []
+        for isShuffled in [false, true] {
+            let log = try LogFixture()
+            // Of each origin in its order.
+            var order = events
+            if isShuffled {
+                order = [1, 3, 2].flatMap { low in events.filter { $0.header.dot.origin == origin(low) } }
+            }
+            let projector = try Projector(log.files, tails: ViewMemtables(generation: generation))
+            for start in stride(from: 0, to: order.count, by: 50) {
+                try log.deliver(Array(order[start..<min(start + 50, order.count)]))
+                try projector.step()
+            }
+            let reader = try ViewReader(log.files)
+            let whole = try reader.rooms(of: "kim", limit: 500)
+            #expect(told(whole).count == last.count && Set(told(whole)) == Set(last.keys))
+            let hours = told(whole).compactMap { last[$0] }
+            #expect(hours == hours.sorted(by: >))
+            for limit in [1, 7] {
+                var found: [String] = []
+                var place: RoomPlace?
+                repeat {
+                    let page = try reader.rooms(of: "kim", limit: limit, after: place)
+                    found += told(page)
+                    place = page.next
+                } while place != nil
+                #expect(found == told(whole))
+            }
+            for conversation in last.keys.sorted() {
+                let paged = try reader.participants(of: conversation, limit: 9)
+                #expect(paged == (try reader.participants(of: conversation)))
+                #expect(try reader.people(of: conversation) == UInt64(paged.count))
+            }
+            lists.append(told(whole))
+            #expect(try ViewsCheck(log.files).run().isIntact)
+        }
+        #expect(lists[0] == lists[1])
+    }
+
+    @Test("One who is not named costs no row when they speak in another conversation (D89)")
+    func speakersCostNothing() throws {
+        let log = try LogFixture()
+        let projector = try Projector(log.files)
+        func changes() throws -> Int64 {
+            try mapped { () throws(DatabaseError) in
+                try projector.target.store.connection.integer("SELECT total_changes()") ?? 0
+            }
+        }
+        try log.deliver((UInt64(1)...100).map { said($0, "c-\($0 % 10)", "u-0", hlc: 10) })
+        try projector.step()
+        let before = try changes()
+        try log.deliver((UInt64(101)...1_100).map { said($0, "c-\($0 % 10)", "u-\($0 / 10)", hlc: 20) })
+        try projector.step()
+        // What a step writes, however many events it applies.
+        #expect(try changes() - before < 40)
+        #expect(told(try ViewReader(log.files).rooms(of: "u-50", limit: 20)).count == 10)
     }
 
     @Test("A message in a conversation of many writes a row of none of them (D89)")

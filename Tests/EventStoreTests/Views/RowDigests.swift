@@ -8,7 +8,7 @@ func rowDigests(_ connection: Connection, _ names: ViewNames) throws -> [ViewDig
     return try [searchDigest(connection, names)]
         + kept.enumerated().map { index, table in
             var sum = DigestSum()
-            let rows = try mapped { () throws(DatabaseError) in try table.rows(connection) }
+            let rows = try mapped { () throws(DatabaseError) in try table.rows(connection, names) }
             while let row = try mapped({ () throws(DatabaseError) in try rows.next() }) {
                 let cells = zip(table.key + table.values, row.key + row.values)
                 sum.add(

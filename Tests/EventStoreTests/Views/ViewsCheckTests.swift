@@ -95,7 +95,9 @@ struct ViewsCheckTests {
         ("UPDATE survey_answer SET user = user + 1", "surveys", "user is"),
         ("UPDATE clock SET seq = 7", "clocks", "seq is 7, the log says 100"),
         ("UPDATE contact_clock SET seq = 7", "contacts", "seq is 7, the log says 100"),
-        ("UPDATE occupant SET ties = 3 - ties", "rooms", "ties is"),
+        ("UPDATE occupant SET words = words + 1", "rooms", "words is"),
+        ("UPDATE own_room SET hour = hour + 1", "rooms", "hour is"),
+        ("UPDATE people SET number = number + 1", "participants", "people is"),
         ("UPDATE occupant SET place = place + 1", "rooms", "place is"),
         ("UPDATE room SET hour = 7", "rooms", "hour is 7"), ("DELETE FROM room", "rooms", "missing"),
         (

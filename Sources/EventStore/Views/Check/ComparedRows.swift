@@ -21,8 +21,11 @@ final class ComparedRows {
     ) throws(DatabaseError) -> ComparedRows {
         let select = try connection.statement(sql)
         select.reset()
+        var isAtEnd = false
         return ComparedRows { () throws(DatabaseError) in
-            guard try select.step() else {
+            guard !isAtEnd, try select.step() else {
+                // Another step would begin anew.
+                isAtEnd = true
                 select.reset()
                 return nil
             }
@@ -79,27 +82,70 @@ final class ComparedRows {
     }
 
     /// Who said how much, with what the tail adds to it.
-    static func speakers(_ connection: Connection) throws(DatabaseError) -> ComparedRows {
+    static func speakers(_ connection: Connection, _ names: ViewNames) throws(DatabaseError) -> ComparedRows {
+        var pending: [PendingSum] = []
+        for (conversation, counts) in try pendingSpeakers(connection) {
+            for (user, messages) in counts.messages {
+                let name = Cell.text(Array(names.text(user).utf8))
+                pending.append(PendingSum(key: [.integer(conversation), name], value: messages))
+            }
+        }
+        let sql = "SELECT conversation, user, messages FROM speaker ORDER BY conversation, user"
+        return try query(sql, connection, key: 2, values: 1).joined(with: pending, +)
+    }
+
+    /// How many take part in each conversation, with those whom the tail adds.
+    static func people(_ connection: Connection, _ names: ViewNames) throws(DatabaseError) -> ComparedRows {
+        var pending: [PendingSum] = []
+        for (conversation, counts) in try pendingSpeakers(connection) {
+            var people = PeopleChange(of: conversation)
+            for user in counts.messages.keys { try people.speaksSince(names.text(user), connection) }
+            if people.change != 0 { pending.append(PendingSum(key: [.integer(conversation)], value: people.change)) }
+        }
+        let sql = "SELECT conversation, number FROM people WHERE number <> 0 ORDER BY conversation"
+        return try query(sql, connection, key: 1, values: 1).joined(with: pending, +)
+    }
+
+    /// Users' own rooms, with what the tail adds to them.
+    static func ownRooms(_ connection: Connection) throws(DatabaseError) -> ComparedRows {
+        var rooms: [Int64: OwnRooms] = [:]
+        try SortedTable.history.pending(connection) { rooms[$0.owner, default: OwnRooms()].add($0) }
+        var pending: [PendingSum] = []
+        for (user, rooms) in rooms {
+            for (conversation, hour) in rooms.hours {
+                pending.append(PendingSum(key: [.integer(user), .integer(conversation)], value: hour))
+            }
+        }
+        let sql = "SELECT user, conversation, hour FROM own_room ORDER BY user, conversation"
+        return try query(sql, connection, key: 2, values: 1).joined(with: pending, max)
+    }
+
+    private static func pendingSpeakers(_ connection: Connection) throws(DatabaseError) -> [Int64: SpeakerCounts] {
         var sums: [Int64: SpeakerCounts] = [:]
         try SortedTable.timeline.pending(connection) { sums[$0.owner, default: SpeakerCounts()].add($0) }
-        var pending = sums.filter { !$0.value.messages.isEmpty }.keys.sorted(by: >)
-        let select = try connection.statement("SELECT DISTINCT conversation FROM speaker ORDER BY conversation")
-        select.reset()
-        var stored = try select.step() ? select.int64(0) : nil
-        var rows: [ComparedRow] = []
+        return sums
+    }
+
+    /// What a tail adds to a row that has one number.
+    private struct PendingSum {
+        let key: [Cell]
+        let value: Int64
+    }
+
+    /// These with what a tail adds to them.
+    private func joined(with pending: [PendingSum], _ join: @escaping (Int64, Int64) -> Int64) -> ComparedRows {
+        var rest = pending.map { ComparedRow(key: $0.key, values: [.integer($0.value)]) }.sorted(by: >)
+        var stored: ComparedRow?
         return ComparedRows { () throws(DatabaseError) in
-            while rows.isEmpty {
-                guard let conversation = [stored, pending.last].compactMap({ $0 }).min() else { return nil }
-                if conversation == pending.last { pending.removeLast() }
-                if conversation == stored { stored = try select.step() ? select.int64(0) : nil }
-                if stored == nil { select.reset() }
-                var counts = sums[conversation] ?? SpeakerCounts()
-                try counts.addRun(of: conversation, connection)
-                rows = counts.messages.sorted { $0.key > $1.key }.map { user, messages in
-                    ComparedRow(key: [.integer(conversation), .integer(user)], values: [.integer(messages)])
-                }
+            if stored == nil { stored = try self.next() }
+            guard let found = stored, rest.last.map({ found <= $0 }) ?? true else { return rest.popLast() }
+            stored = nil
+            guard let more = rest.last, more == found else { return found }
+            rest.removeLast()
+            guard case (.integer(let a)?, .integer(let b)?) = (found.values.first, more.values.first) else {
+                return found
             }
-            return rows.popLast()
+            return ComparedRow(key: found.key, values: [.integer(join(a, b))])
         }
     }
 
@@ -178,7 +224,7 @@ extension ComparedTable {
     ) throws(DatabaseError) {
         let schema = ComparedTable(
             view: "database", key: [Field("type"), Field("name")], values: [Field("sql")],
-            rows: { connection throws(DatabaseError) in
+            rows: { connection, _ throws(DatabaseError) in
                 try .query(
                     "SELECT type, name, sql FROM sqlite_schema ORDER BY type, name", connection, key: 2, values: 1)
             })

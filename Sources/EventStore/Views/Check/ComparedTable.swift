@@ -13,7 +13,7 @@ struct ComparedTable {
     let view: String
     let key: [Field]
     let values: [Field]
-    let rows: (Connection) throws(DatabaseError) -> ComparedRows
+    let rows: (Connection, ViewNames) throws(DatabaseError) -> ComparedRows
 
     /// All of them, but for what only says where rows stand.
     static var all: [ComparedTable] {
@@ -22,14 +22,17 @@ struct ComparedTable {
             ordered(.history, "user"),
             ComparedTable(
                 view: ConversationsView.name, key: [Field("conversation", .name)], values: conversationFields,
-                rows: { connection throws(DatabaseError) in try .conversations(connection) }),
+                rows: { connection, _ throws(DatabaseError) in try .conversations(connection) }),
             plain(
                 ParticipantsView.name, "member", [Field("conversation", .name), Field("user")],
                 [Field("joined"), Field("stamp", .stamp)]),
             ComparedTable(
-                view: ParticipantsView.name, key: [Field("conversation", .name), Field("speaker", .name)],
+                view: ParticipantsView.name, key: [Field("conversation", .name), Field("speaker")],
                 values: [Field("messages")],
-                rows: { connection throws(DatabaseError) in try .speakers(connection) }),
+                rows: { connection, names throws(DatabaseError) in try .speakers(connection, names) }),
+            ComparedTable(
+                view: ParticipantsView.name, key: [Field("conversation", .name)], values: [Field("people")],
+                rows: { connection, names throws(DatabaseError) in try .people(connection, names) }),
             plain(
                 ProfilesView.name, "profile", [Field("user", .name), Field("field"), Field("stamp", .stamp)],
                 [Field("value"), Field("author", .name), Field("maximal"), Field("position")]),
@@ -48,21 +51,24 @@ struct ComparedTable {
                 [Field("author", .name), Field("conversation", .name), Field("edit"), Field("position")]),
             ComparedTable(
                 view: SearchView.name, key: [Field("word", .word)], values: [Field("times"), Field("places")],
-                rows: { connection throws(DatabaseError) in try .words(connection) }),
+                rows: { connection, _ throws(DatabaseError) in try .words(connection) }),
             plain(SearchView.name, SearchZones.table, [Field("zone")], [Field("newest"), Field("oldest")]),
             plain(
                 CausesView.name, "effect",
                 [Field("cause", .uuid), Field("time"), Field("hlc"), Field("position", .position)], []),
             plain(
                 RoomsView.name, "room", [Field("conversation", .name)],
-                [Field("hour"), Field("occupants"), Field("people")]),
+                [Field("hour"), Field("occupants")]),
             plain(
                 RoomsView.name, "occupant", [Field("conversation", .name), Field("user")],
                 [
-                    Field("ties"), Field("words"), Field("place"), Field("read", .uuid), Field("read_stamp", .stamp),
+                    Field("words"), Field("place"), Field("read", .uuid), Field("read_stamp", .stamp),
                     Field("hidden"),
                     Field("hidden_stamp", .stamp),
                 ]),
+            ComparedTable(
+                view: RoomsView.name, key: [Field("user", .name), Field("room", .name)], values: [Field("hour")],
+                rows: { connection, _ throws(DatabaseError) in try .ownRooms(connection) }),
             plain(
                 ContactsView.name, "contact", [Field("user", .name), Field("contact"), Field("stamp", .stamp)],
                 [Field("added"), Field("name"), Field("phone"), Field("source")]),
@@ -101,7 +107,7 @@ struct ComparedTable {
         let sql = "SELECT \(columns) FROM \(table) ORDER BY \(order)"
         return ComparedTable(
             view: view, key: key, values: values,
-            rows: { connection throws(DatabaseError) in
+            rows: { connection, _ throws(DatabaseError) in
                 try .query(sql, connection, key: key.count, values: values.count)
             })
     }
@@ -112,14 +118,14 @@ struct ComparedTable {
             values: [
                 Field("type", .name), Field("author", .name), Field("context", .name), Field("message"),
                 Field("counts"), Field("hidden"),
-            ], rows: { connection throws(DatabaseError) in try .ordered(table, connection) })
+            ], rows: { connection, _ throws(DatabaseError) in try .ordered(table, connection) })
     }
 
     /// Compares what `found` has with what `expected` has, as of their open transactions.
     func compare(
         _ found: Connection, _ expected: Connection, _ names: ViewNames, _ report: inout ViewsReport
     ) throws(DatabaseError) {
-        let (left, right) = (try rows(found), try rows(expected))
+        let (left, right) = (try rows(found, names), try rows(expected, names))
         var (mine, theirs) = (try left.next(), try right.next())
         var last: ComparedRow?
         func add(_ row: ComparedRow, _ other: ComparedRow?, _ difference: (String?, String?, String?))
@@ -191,6 +197,9 @@ final class ViewNames {
         if ref == 0 { return "nobody" }
         return (try? log?.text(ref)) ?? "number \(ref), which the log does not have"
     }
+
+    /// The ref of a text; `nil` if the log does not have it.
+    func ref(_ name: [UInt8]) -> Int64? { (try? log?.ref(String(decoding: name, as: UTF8.self))) ?? nil }
 
     /// Where the event of a dot stands; `nil` if the log does not have it.
     func position(_ dot: Dot) -> UInt64? { (try? log?.event(dot))?.position }

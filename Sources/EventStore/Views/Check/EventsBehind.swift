@@ -18,7 +18,7 @@ extension ComparedTable {
             }
         }
         if positions.isEmpty, let row = rows.first {
-            positions = Set(try counted(row, expected)).filter(names.has)
+            positions = Set(try counted(row, expected, names)).filter(names.has)
         }
         return positions.sorted().suffix(Self.mostEvents).map { $0 }
     }
@@ -39,7 +39,9 @@ extension ComparedTable {
     }
 
     /// Positions of the last events that a row counts.
-    private func counted(_ row: ComparedRow, _ expected: Connection) throws(DatabaseError) -> [UInt64] {
+    private func counted(
+        _ row: ComparedRow, _ expected: Connection, _ names: ViewNames
+    ) throws(DatabaseError) -> [UInt64] {
         let limit = Self.mostEvents
         switch (view, row.key.first) {
         case (SurveysView.name, .text(let survey)?):
@@ -57,13 +59,18 @@ extension ComparedTable {
             var positions: [UInt64] = []
             while try select.step() { positions.append(select.uint64(0)) }
             return positions
-        case (ConversationsView.name, .integer(let conversation)?),
-            (ParticipantsView.name, .integer(let conversation)?), (RoomsView.name, .integer(let conversation)?):
-            var rows = OwnerRows(.timeline, Memtables(), owner: conversation)
-            var range = RowRange.all(of: conversation, isBackward: true)
+        case (ConversationsView.name, .integer(let owner)?), (ParticipantsView.name, .integer(let owner)?),
+            (RoomsView.name, .integer(let owner)?):
+            // Rooms of their own are of a history; all else is of a conversation.
+            let isHistory = key.first?.name == "user"
+            var rows = OwnerRows(isHistory ? .history : .timeline, Memtables(), owner: owner)
+            var range = RowRange.all(of: owner, isBackward: true)
             range.most = 100_000
-            if view == ParticipantsView.name, row.key.count > 1, case .integer(let speaker) = row.key[1] {
-                range.condition = { $0.speaker == speaker }
+            if isHistory, case .integer(let room)? = row.key.last {
+                range.condition = { $0.room == room }
+            } else if view == ParticipantsView.name, case .text(let name)? = row.key.dropFirst().first {
+                let speaker = names.ref(name)
+                range.condition = { $0.speaker != nil && $0.speaker == speaker }
             }
             return try rows.rows(in: range, limit: limit, expected).rows.map(\.position)
         default: return []

@@ -4,10 +4,10 @@
 /// (``SpeakerCounts``); readers add the rows that still are in the tail.
 final class ParticipantsView: View {
     static let name = "participants"
-    static let version: Int64 = 2
-    static let tables = ["member", "speaker"]
+    static let version: Int64 = 3
+    static let tables = ["member", "speaker", "people"]
     static let schema =
-        SpeakerCounts.table + """
+        SpeakerCounts.table + PeopleChange.table + """
             CREATE TABLE member(
               conversation INTEGER, user TEXT, joined INTEGER NOT NULL, stamp BLOB NOT NULL,
               PRIMARY KEY(conversation, user)
@@ -66,12 +66,18 @@ final class ParticipantsView: View {
     }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
+        var people: PeopleChange?
+        var last: Int64?
         for (member, write) in written.sorted(by: { $0.key < $1.key }) {
             let row: [Binding] = [
                 .integer(member.conversation), .text(member.user.text), .integer(write.joined ? 1 : 0),
                 .blob(write.stamp.bytes),
             ]
             let conversation = try store.text(member.conversation)
+            if member.conversation != last {
+                try people?.save(store.connection)
+                (last, people) = (member.conversation, PeopleChange(of: member.conversation))
+            }
             // Most are new.
             try store.connection.run("INSERT OR IGNORE INTO member VALUES(?, ?, ?, ?)", row)
             if store.connection.changes == 0 {
@@ -82,9 +88,12 @@ final class ParticipantsView: View {
                 if let before, before.stamp >= write.stamp { continue }
                 try store.connection.run("INSERT OR REPLACE INTO member VALUES(?, ?, ?, ?)", row)
                 if let before { digest.remove(before.fields(member, conversation)) }
+            } else {
+                try people?.isNamed(member.user.text, store.connection)
             }
             digest.add(write.fields(member, conversation))
         }
+        try people?.save(store.connection)
         written = [:]
     }
 
@@ -93,12 +102,12 @@ final class ParticipantsView: View {
         var (conversation, counts) = (Int64(0), SpeakerCounts())
         try SortedTable.timeline.run(store.connection) { row throws(DatabaseError) in
             if row.owner != conversation {
-                try counts.add(to: conversation, store.connection)
+                try counts.add(to: conversation, store)
                 (conversation, counts) = (row.owner, SpeakerCounts())
             }
             counts.add(row)
         }
-        try counts.add(to: conversation, store.connection)
+        try counts.add(to: conversation, store)
     }
 
     /// What the last event about it says of a user in a conversation.
@@ -121,6 +130,18 @@ final class ParticipantsView: View {
         ) { row in row.stamp(1).map { Membership(joined: row.int64(0) != 0, stamp: $0) } } ?? nil
     }
 
+    /// The names of those who take part in the run, by their bytes: at most `limit`, after `last`.
+    static func names(
+        in conversation: Int64, after last: String?, limit: Int, _ connection: Connection
+    ) throws(DatabaseError) -> [String] {
+        let range = "conversation = ?1 AND user \(last == nil ? ">=" : ">") ?2"
+        return try connection.all(
+            """
+            SELECT user FROM member WHERE \(range) UNION SELECT user FROM speaker WHERE \(range) ORDER BY user LIMIT ?3
+            """, [.integer(conversation), .text(last ?? ""), .integer(Int64(limit))]
+        ) { $0.text(0) }
+    }
+
     struct Row {
         let user: String
         var messages = Int64(0)
@@ -137,24 +158,22 @@ final class ParticipantsView: View {
         _ conversation: Int64, _ pending: [SortedRow], _ connection: Connection,
         name: (Int64) throws(DatabaseError) -> String
     ) throws(DatabaseError) -> [Row] {
-        var said = SpeakerCounts(pending)
-        try said.addRun(of: conversation, connection)
+        var said = try SpeakerCounts(pending).named(name)
+        try connection.rows("SELECT user, messages FROM speaker WHERE conversation = ?", [.integer(conversation)]) {
+            said[ByteText($0.text(0)), default: 0] += $0.int64(1)
+        }
         let members = try connection.all(
             "SELECT user, joined, stamp FROM member WHERE conversation = ?", [.integer(conversation)]
         ) { row in row.stamp(2).map { (row.text(0), Membership(joined: row.int64(1) != 0, stamp: $0)) } }
-        return try rows(said, members.compactMap { $0 }, name: name)
+        return rows(said, members.compactMap { $0 })
     }
 
     /// Those who have said something, and those of whom events say that they joined or left.
     static func rows(
-        _ said: SpeakerCounts, _ members: [(user: String, membership: Membership)],
-        name: (Int64) throws(DatabaseError) -> String
-    ) throws(DatabaseError) -> [Row] {
+        _ said: [ByteText: Int64], _ members: [(user: String, membership: Membership)]
+    ) -> [Row] {
         var rows: [ByteText: Row] = [:]
-        for (speaker, messages) in said.messages {
-            let user = try name(speaker)
-            rows[ByteText(user)] = Row(user: user, messages: messages)
-        }
+        for (speaker, messages) in said { rows[speaker] = Row(user: speaker.text, messages: messages) }
         for (user, membership) in members {
             rows[ByteText(user), default: Row(user: user)].membership = membership
         }

@@ -1,23 +1,10 @@
-/// What ties a user to a conversation.
-struct Ties: OptionSet, Hashable {
-    let rawValue: Int64
-
-    /// They are one of those who take part, or have: an event named them so, or they are the author of a message.
-    static let participant = Ties(rawValue: 1)
-    /// It is one of their rooms: so are conversations, too, in which a message stands in their history, and those they began.
-    static let room = Ties(rawValue: 2)
-    static let all: Ties = [.participant, .room]
-}
-
-/// A conversation as a room: when its last message was, and how many have to do with it.
+/// A conversation as a room: when its last message was, and how many have it in their lists because they are named.
 struct Room: Equatable {
     let conversation: Int64
     /// The greatest hour of its messages and of what began it.
     var hour = Int64.min
-    /// How many rows of ``Occupant`` it has; never fewer than before.
+    /// How many rows of ``Occupant`` have a place; never fewer than before.
     var occupants = Int64(0)
-    /// How many of them take part, or have.
-    var people = Int64(0)
 
     /// Where the rooms of a large conversation stand: before all others.
     static let apart = Int64.max
@@ -25,62 +12,77 @@ struct Room: Equatable {
     /// The step of 2^22 ms, some 70 minutes, in which a time lies.
     static func hour(of time: Int64) -> Int64 { time >> 22 }
 
-    /// Where its rooms stand in their users' lists.
+    /// Where its rooms stand in the lists of those who are named.
     var place: Int64 { occupants > RoomsView.mostInOrder ? Self.apart : hour }
 
     static func load(_ conversation: Int64, _ connection: Connection) throws(DatabaseError) -> Room? {
-        let select = try connection.statement("SELECT hour, occupants, people FROM room WHERE conversation = ?")
+        let select = try connection.statement("SELECT hour, occupants FROM room WHERE conversation = ?")
         defer { select.reset() }
         try select.bind(1, conversation)
         guard try select.step() else { return nil }
-        return Room(
-            conversation: conversation, hour: select.int64(0), occupants: select.int64(1), people: select.int64(2))
+        return Room(conversation: conversation, hour: select.int64(0), occupants: select.int64(1))
     }
 
     func save(_ connection: Connection) throws(DatabaseError) {
-        let save = try connection.statement("INSERT OR REPLACE INTO room VALUES(?, ?, ?, ?)")
-        for (index, value) in [conversation, hour, occupants, people].enumerated() {
-            try save.bind(index + 1, value)
-        }
+        let save = try connection.statement("INSERT OR REPLACE INTO room VALUES(?, ?, ?)")
+        for (index, value) in [conversation, hour, occupants].enumerated() { try save.bind(index + 1, value) }
         try save.run()
     }
 }
 
-/// A user in a conversation, as a row of their list.
+/// What is a user's own in a conversation: last-writer registers.
+struct OccupantMarks {
+    var read: Register<EventID>?
+    var hidden: Register<Bool>?
+
+    var isEmpty: Bool { read == nil && hidden == nil }
+}
+
+/// A user in a conversation: one whom events name, or who has marked something there.
 struct Occupant {
     let conversation: Int64
-    let ties: Ties
-    /// The hour of the conversation.
-    let hour: Int64
-    let isHidden: Bool
-    /// Up to which message they have read, as the last event says that speaks of it.
-    let read: Register<EventID>?
+    /// Whether it is a room of theirs because they are named, or began it.
+    let isNamed: Bool
+    /// The hour by which it stands in their list.
+    var hour: Int64
+    let marks: OccupantMarks
     /// How many events say whether they take part, twins counted each.
     let words: Int64
 
-    /// Ties a user to a conversation. Says whether they were new there, and which ties are.
+    var isHidden: Bool { marks.hidden?.value ?? false }
+
+    /// One whom no event names, and who has marked nothing.
+    init(plain conversation: Int64, hour: Int64) {
+        (self.conversation, self.hour) = (conversation, hour)
+        (isNamed, marks, words) = (false, OccupantMarks(), 0)
+    }
+
+    /// Puts a user into a conversation. Says whether they have got a place there.
     ///
-    /// - Parameter words: How many more events say whether they take part.
-    static func tie(
-        _ user: String, _ ties: Ties, _ words: Int64, in conversation: Int64, at place: Int64,
-        _ connection: Connection
-    ) throws(DatabaseError) -> (isNew: Bool, ties: Ties) {
+    /// - Parameters:
+    ///   - place: Where it stands in their list; `nil` where nothing names them.
+    ///   - words: How many more events say whether they take part.
+    static func put(
+        _ user: String, _ words: Int64, in conversation: Int64, at place: Int64?, _ connection: Connection
+    ) throws(DatabaseError) -> Bool {
         let key: [Binding] = [.integer(conversation), .text(user)]
-        let found = try connection.integer(
-            "SELECT ties FROM occupant WHERE conversation = ? AND user = ?", key[0], key[1])
-        guard let found else {
+        let found = try connection.first(
+            "SELECT place IS NOT NULL FROM occupant WHERE conversation = ? AND user = ?", key
+        ) { $0.int64(0) != 0 }
+        guard let hasPlace = found else {
             try connection.run(
-                "INSERT INTO occupant(conversation, user, ties, words, place) VALUES(?, ?, ?, ?, ?)",
-                key + [.integer(ties.rawValue), .integer(words), .integer(place)])
-            return (true, ties)
+                "INSERT INTO occupant(conversation, user, words, place) VALUES(?, ?, ?, ?)",
+                key + [.integer(words), place.map { .integer($0) } ?? .null])
+            return place != nil
         }
-        let more = ties.subtracting(Ties(rawValue: found))
-        if !more.isEmpty || words > 0 {
+        let isPlaced = place != nil && !hasPlace
+        if isPlaced || words > 0 {
             try connection.run(
-                "UPDATE occupant SET ties = ties | ?3, words = words + ?4 WHERE conversation = ?1 AND user = ?2",
-                key + [.integer(more.rawValue), .integer(words)])
+                """
+                UPDATE occupant SET place = ifnull(place, ?3), words = words + ?4 WHERE conversation = ?1 AND user = ?2
+                """, key + [place.map { .integer($0) } ?? .null, .integer(words)])
         }
-        return (false, more)
+        return isPlaced
     }
 
     static func move(all conversation: Int64, to place: Int64, _ connection: Connection) throws(DatabaseError) {
@@ -90,17 +92,20 @@ struct Occupant {
         try move.run()
     }
 
-    private static let columns = "occupant.conversation, ties, hidden, read, read_stamp, room.hour, words"
+    private static let columns = """
+        occupant.conversation, place IS NOT NULL, room.hour, words, read, read_stamp, hidden, hidden_stamp
+        """
 
     private init(_ row: Statement) {
         conversation = row.int64(0)
-        ties = Ties(rawValue: row.int64(1))
-        isHidden = row.int64(2) != 0
-        read = row.stamp(4).flatMap { stamp in
-            row.uuid(3).map { Register(value: EventID($0), stamp: stamp) }
-        }
-        hour = row.int64(5)
-        words = row.int64(6)
+        isNamed = row.int64(1) != 0
+        hour = row.int64(2)
+        words = row.int64(3)
+        marks = OccupantMarks(
+            read: row.stamp(5).flatMap { stamp in
+                row.uuid(4).map { Register(value: EventID($0), stamp: stamp) }
+            },
+            hidden: row.stamp(7).map { Register(value: row.int64(6) != 0, stamp: $0) })
     }
 
     /// A user's rooms of large conversations, at most `limit`.
@@ -112,7 +117,7 @@ struct Occupant {
             """, [.text(user), .integer(Int64(limit))], Occupant.init)
     }
 
-    /// The next of a user's other rooms, those of later hours first: at most `limit`.
+    /// The next of a user's other rooms in which they are named, those of later hours first: at most `limit`.
     ///
     /// - Parameter last: The one before; `nil` for the first of those whose hour is `first` or before.
     static func inOrder(
@@ -127,7 +132,7 @@ struct Occupant {
             """, [.text(user), .integer(hour), .integer(conversation), .integer(Int64(limit))], Occupant.init)
     }
 
-    /// A user's row in a conversation; `nil` if nothing ties them to it.
+    /// A user's row in a conversation; `nil` if nothing names them, and they have marked nothing.
     static func load(
         _ user: String, in conversation: Int64, _ connection: Connection
     ) throws(DatabaseError) -> Occupant? {
@@ -137,41 +142,13 @@ struct Occupant {
             WHERE occupant.conversation = ? AND user = ?
             """, [.integer(conversation), .text(user)], Occupant.init)
     }
-
-    /// Names of those who are tied so to a conversation, by their bytes: at most `limit`, after `last`.
-    static func names(
-        _ ties: Ties, in conversation: Int64, after last: String?, limit: Int, _ connection: Connection
-    ) throws(DatabaseError) -> [String] {
-        try connection.all(
-            """
-            SELECT user FROM occupant WHERE conversation = ? AND user \(last == nil ? ">=" : ">") ? AND ties & ? <> 0
-            ORDER BY user LIMIT ?
-            """,
-            [.integer(conversation), .text(last ?? ""), .integer(ties.rawValue), .integer(Int64(limit))]
-        ) { $0.text(0) }
-    }
 }
 
-/// What is a user's own in a conversation: last-writer registers.
-struct OccupantMarks {
-    var read: Register<EventID>?
-    var hidden: Register<Bool>?
-
-    var isEmpty: Bool { read == nil && hidden == nil }
-
+extension OccupantMarks {
     static func load(
         _ conversation: Int64, _ user: String, _ connection: Connection
     ) throws(DatabaseError) -> OccupantMarks {
-        try connection.first(
-            "SELECT read, read_stamp, hidden, hidden_stamp FROM occupant WHERE conversation = ? AND user = ?",
-            [.integer(conversation), .text(user)]
-        ) { row in
-            OccupantMarks(
-                read: row.stamp(1).flatMap { stamp in
-                    row.uuid(0).map { Register(value: EventID($0), stamp: stamp) }
-                },
-                hidden: row.stamp(3).map { Register(value: row.int64(2) != 0, stamp: $0) })
-        } ?? OccupantMarks()
+        try Occupant.load(user, in: conversation, connection)?.marks ?? OccupantMarks()
     }
 
     func save(_ conversation: Int64, _ user: String, _ connection: Connection) throws(DatabaseError) {

@@ -14,11 +14,12 @@ extension RowTags {
     /// What a row tells of its event, so that a query need not look into the log for those that it does not want.
     ///
     /// - Parameters:
+    ///   - isMessage: Whether it is a line of dialogue: in a history one that is not erased.
     ///   - author: The ref of the author; 0 for the owner of the row.
     ///   - context: In a history the ref of the conversation; 0 if there is none, and in a timeline.
-    init(_ event: ProjectedEvent, isCounted: Bool, author: Int64, context: Int64) {
+    init(_ event: ProjectedEvent, isMessage: Bool, isCounted: Bool, author: Int64, context: Int64) {
         var flags: Int64 = 0
-        if event.isMessage { flags |= Self.message }
+        if isMessage { flags |= Self.message }
         if !isCounted { flags |= Self.uncounted }
         self.init(kind: event.typeRef << Self.bits | flags, author: author, context: context)
     }
@@ -36,6 +37,8 @@ extension SortedRow {
     var isCounted: Bool { !tags.isUncounted && !isHidden }
     /// In a timeline the ref of the one who spoke, if the event is a line of dialogue that counts.
     var speaker: Int64? { tags.isMessage && isCounted ? tags.author : nil }
+    /// In a history the ref of the conversation in which its message makes a room of the user's, twins included.
+    var room: Int64? { tags.isMessage && !tags.isUncounted && tags.context != 0 ? tags.context : nil }
 }
 
 /// The tails of timelines and histories in memory, shared by the projector and the readers of one process.

@@ -9,18 +9,23 @@ final class TimelineView: View {
     static let takesAll = true
 
     private let rows: LSMTree
+    private let listener: (ViewStore) -> any CompactionListener
     var tree: LSMTree? { rows }
     var digest = DigestSum()
 
     /// - Parameter listener: Hears which rows stand in the run, for what is summed up of them.
-    init(_ tails: ViewMemtables, listener: any CompactionListener.Type) {
-        rows = LSMTree(.timeline, tail: tails.timeline, generation: tails.generation, listener: listener)
+    init(_ tails: ViewMemtables, listener: @escaping (ViewStore) -> any CompactionListener) {
+        rows = LSMTree(.timeline, tail: tails.timeline, generation: tails.generation)
+        self.listener = listener
     }
+
+    func load(_ store: ViewStore) { rows.listener = listener(store) }
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard let conversation = event.conversation else { return nil }
         let isCounted = event.obstacle == nil && ConversationForm.refusal(event) == nil
-        let tags = RowTags(event, isCounted: isCounted, author: event.author, context: 0)
+        let tags = RowTags(
+            event, isMessage: event.isMessage, isCounted: isCounted, author: event.author, context: 0)
         try rows.apply(conversation, event, change, tags, store)
         digest.take(event, change, store)
         return nil
@@ -32,23 +37,30 @@ final class TimelineView: View {
 /// Every event of a user, in display order, twins hidden as in ``TimelineView``.
 final class HistoryView: View {
     static let name = "history"
-    static let version: Int64 = 2
+    static let version: Int64 = 3
     static let tables = SortedTable.history.tables
     static let schema = SortedTable.history.schema
     static let takesAll = true
 
     private let rows: LSMTree
+    private let listener: (ViewStore) -> any CompactionListener
     var tree: LSMTree? { rows }
     var digest = DigestSum()
 
-    init(_ tails: ViewMemtables) {
+    /// - Parameter listener: Hears which rows stand in the run, for what is summed up of them.
+    init(_ tails: ViewMemtables, listener: @escaping (ViewStore) -> any CompactionListener) {
         rows = LSMTree(.history, tail: tails.history, generation: tails.generation)
+        self.listener = listener
     }
+
+    func load(_ store: ViewStore) { rows.listener = listener(store) }
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         let author = event.author == event.user ? 0 : event.author
         let tags = RowTags(
-            event, isCounted: event.obstacle == nil, author: author, context: event.conversation ?? 0)
+            event, isMessage: event.isMessage && event.payload != nil, isCounted: event.obstacle == nil,
+            author: author,
+            context: event.conversation ?? 0)
         try rows.apply(event.user, event, change, tags, store)
         digest.take(event, change, store)
         return nil
