@@ -20,14 +20,16 @@ package final class Projector {
     /// What has become of views that were there and are of another release, if they are, as a sentence.
     package let renewal: String?
     private let versions: ViewVersions
+    /// Whether deferred views have put nothing off, as far as is known.
+    package private(set) var isTidy = false
     /// How many events each view was given, by its name.
     private(set) var given: [String: UInt64] = [:]
 
     /// Rows that another process reads through quickly.
     private static let shortTail = 4_096
 
-    /// How many events deferred views are given before others may go first: some milliseconds.
-    private static let deferredPiece = 256
+    /// How many events deferred views are given before others may go first: a millisecond or two.
+    private static let deferredPiece = 64
 
     /// Where the views lack no more events than this, others go first.
     private static let near: UInt64 = 16_384
@@ -134,7 +136,7 @@ package final class Projector {
     ///   - limit: At most so many events.
     ///   - mayGoOn: Asked after a few milliseconds each; if not, the step ends where it is.
     package func stepDeferred(
-        through last: UInt64 = .max, limit: Int = 8_192, mayGoOn: () -> Bool = { true }
+        through last: UInt64 = .max, limit: Int = 1_024, mayGoOn: () -> Bool = { true }
     ) throws(StoreError) {
         if target.store.connection.walPages >= WALStanding.most { try makeRoom() }
         let (start, end) = (indexed, min(last, position))
@@ -152,7 +154,16 @@ package final class Projector {
                 try ViewDatabase.note(type(of: view), behind: applied, target.store.connection)
             }
         }
-        if isDone { target.indexed = applied }
+        if isDone { (target.indexed, isTidy) = (applied, false) }
+    }
+
+    /// Does a little of what deferred views have put off.
+    package func tidyDeferred() throws(StoreError) {
+        var isMore = false
+        _ = try commit { () throws(DatabaseError) in
+            for view in target.deferred.all where try view.tidy(target.store) { isMore = true }
+        }
+        isTidy = !isMore
     }
 
     /// Brings the views that are furthest behind nearer to where the others stand. The last step of that and what says that they stand
@@ -278,6 +289,7 @@ package final class Projector {
         if isReplacing { try finishRebuild() }
         while isIndexed, indexed < position {
             try stepDeferred(limit: 32_768)
+            while !isTidy { try tidyDeferred() }
             try copyBack()
             progress(indexed, position)
         }

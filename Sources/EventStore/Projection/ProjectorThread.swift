@@ -11,6 +11,8 @@ package final class ProjectorThread: Sendable {
         var applied: UInt64 = 0
         /// The last position that the deferred views have applied, too.
         var indexed: UInt64 = 0
+        /// ``Projector/isTidy``.
+        var isTidy = true
         var lastError: StoreError?
         /// ``Projector/distrust``.
         var distrust: String?
@@ -62,15 +64,25 @@ package final class ProjectorThread: Sendable {
         mutating func take(from projector: Projector) {
             applied = projector.position
             indexed = projector.indexed
+            isTidy = projector.isTidy
             isRebuilding = projector.isRebuilding || mustRebuild
             held = isRebuilding ? nil : projector.held
             longWAL = projector.longWAL
             if !projector.isRebuilding { quarantined = projector.quarantined }
         }
 
-        /// When a step of the deferred views is due; `nil` if they lack nothing that the others have.
+        /// How many events the deferred views lack that the others have.
+        var unindexed: UInt64 { applied - min(applied, indexed) }
+
+        /// When a step of the deferred views is due; `nil` if they lack nothing, and have put nothing off.
         var deferredDue: UInt64? {
-            isRebuilding ? nil : deferral.due(pending: applied - min(applied, indexed), isAwaited: searchers > 0)
+            if isRebuilding { return nil }
+            return deferral.due(pending: unindexed, isAwaited: searchers > 0, isTidy: isTidy)
+        }
+
+        /// What they do then.
+        var deferredStep: Next {
+            !isTidy && (unindexed == 0 || searchers == 0 && deferral.owed > 0) ? .tidyDeferred : .applyDeferred
         }
 
         /// Whether a step of the deferred views may go on: not while the others are waited for, nor beside them for longer than their share.
@@ -302,6 +314,8 @@ package final class ProjectorThread: Sendable {
         case apply(UInt64)
         /// Views that follow the others.
         case applyDeferred
+        /// What they have put off.
+        case tidyDeferred
         case copyBack
         case merge
         case rest
@@ -345,6 +359,15 @@ package final class ProjectorThread: Sendable {
                     return .readers
                 }
                 try projector.copyBack()
+            case .tidyDeferred:
+                let start = MonotonicClock.now
+                try projector.tidyDeferred()
+                let end = MonotonicClock.now
+                state.withLock { state in
+                    state.take(from: projector)
+                    state.deferral.tidied(from: start, to: end)
+                }
+                try projector.copyBack()
             case .applyDeferred:
                 let start = MonotonicClock.now
                 try projector.stepDeferred { state.withLock { $0.mayDefer(since: start, MonotonicClock.now) } }
@@ -374,10 +397,10 @@ package final class ProjectorThread: Sendable {
             let now = MonotonicClock.now
             let deferredDue = state.deferredDue ?? .max
             state.isResting = false
-            if state.readers == 0, state.deferral.isOverdue(now, deferredDue) { return .done(.applyDeferred) }
+            if state.readers == 0, state.deferral.isOverdue(now, deferredDue) { return .done(state.deferredStep) }
             state.isGathering = !projector.isRebuilding && now < state.due
             if state.isGathering {
-                return deferredDue <= now ? .done(.applyDeferred) : .until(min(state.due, deferredDue))
+                return deferredDue <= now ? .done(state.deferredStep) : .until(min(state.due, deferredDue))
             }
             return .done(.apply(state.top))
         }
@@ -392,7 +415,7 @@ package final class ProjectorThread: Sendable {
         if projector.isMerging, state.searchers == 0 { return .done(.merge) }
         if deferredDue <= now {
             state.isResting = false
-            return .done(.applyDeferred)
+            return .done(state.deferredStep)
         }
         if projector.isMerging { return .done(.merge) }
         if now < state.idleFrom {

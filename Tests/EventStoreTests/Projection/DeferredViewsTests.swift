@@ -18,18 +18,53 @@ struct DeferredViewsTests {
         #expect(pace.due(pending: 1, isAwaited: false) == 5_100 * Self.milliseconds)
         #expect(pace.due(pending: 1, isAwaited: true) == 0)
         // Many are: but no step follows the last one at once.
-        #expect(pace.due(pending: 4_096, isAwaited: false) == DeferredPace.rest)
+        #expect(pace.due(pending: 1_024, isAwaited: false) == 0)
         // Events that go on to come put it off for no more than a second.
         for time in UInt64(5_000)...5_990 { pace.applied(at: time * Self.milliseconds) }
         #expect(pace.due(pending: 991, isAwaited: false) == 6_000 * Self.milliseconds)
         #expect(!pace.isOverdue(5_999 * Self.milliseconds, 0) && pace.isOverdue(6_000 * Self.milliseconds, 0))
         pace.stepped(from: 6_000 * Self.milliseconds, to: 6_010 * Self.milliseconds)
-        #expect(pace.due(pending: 4_096, isAwaited: false) == 6_090 * Self.milliseconds)
+        #expect(pace.due(pending: 1_024, isAwaited: false) == 6_090 * Self.milliseconds)
         pace.applied(at: 6_200 * Self.milliseconds)
-        #expect(pace.due(pending: 4_096, isAwaited: false) == 6_210 * Self.milliseconds)
-        #expect(pace.due(pending: 4_095, isAwaited: false) == 6_300 * Self.milliseconds)
+        #expect(pace.due(pending: 1_024, isAwaited: false) == 6_100 * Self.milliseconds)
+        #expect(pace.due(pending: 1_023, isAwaited: false) == 6_300 * Self.milliseconds)
         #expect(!pace.isQuiet(6_299 * Self.milliseconds) && pace.isQuiet(6_300 * Self.milliseconds))
         #expect(!pace.isOverdue(7_009 * Self.milliseconds, 0) && pace.isOverdue(7_010 * Self.milliseconds, 0))
+        // What was put off takes as long as the steps did, and is done when nothing comes.
+        #expect(pace.owed == 10 * Self.milliseconds)
+        #expect(pace.due(pending: 0, isAwaited: false, isTidy: false) == 6_300 * Self.milliseconds)
+        pace.tidied(from: 6_300 * Self.milliseconds, to: 6_302 * Self.milliseconds)
+        #expect(pace.owed == 8 * Self.milliseconds)
+        #expect(pace.due(pending: 1_024, isAwaited: false) == 6_300 * Self.milliseconds)
+        for time in UInt64(6_302)...6_500 { pace.applied(at: time * Self.milliseconds) }
+        #expect(pace.due(pending: 1_024, isAwaited: false) == 6_320 * Self.milliseconds)
+        pace.tidied(from: 0, to: 100 * Self.milliseconds)
+        #expect(pace.owed == 0)
+    }
+
+    @Test("Segments are merged in small pieces, and no commit of the search takes on what has gathered")
+    func merged() throws {
+        let log = try LogFixture()
+        try log.deliver(
+            (UInt64(1)...4_000).map { event(1, $0, hlc: Int64($0) * 10, #"{"text":"말 w\#($0 &* 7_919)x \#($0)"}"#) })
+        let projector = try Projector(log.files)
+        while projector.position < log.top { try projector.step() }
+        func segments() throws -> Int64 {
+            try mapped { () throws(DatabaseError) in
+                try projector.target.store.connection.integer("SELECT count(DISTINCT segid) FROM search_idx") ?? 0
+            }
+        }
+        while projector.indexed < projector.position { try projector.stepDeferred(limit: 64) }
+        let many = try segments()
+        #expect(many > 8)
+        var pieces = 0
+        while !projector.isTidy {
+            try projector.tidyDeferred()
+            pieces += 1
+        }
+        #expect(try segments() < 8 && pieces > 3)
+        #expect(try search(log.files).unindexed == 0)
+        #expect(try ViewsCheck(log.files).run().isIntact)
     }
 
     private func log(_ count: UInt64) throws -> LogFixture {

@@ -59,7 +59,11 @@ struct ViewVersionTests {
     }
 
     private func renewed(with name: String) -> Set<String> {
-        name == TimelineView.name ? [TimelineView.name, ConversationsView.name, ParticipantsView.name] : [name]
+        switch name {
+        case TimelineView.name: [TimelineView.name, ConversationsView.name, ParticipantsView.name]
+        case HistoryView.name: [HistoryView.name, RoomsView.name]
+        default: [name]
+        }
     }
 
     @Test(

@@ -48,6 +48,9 @@ protocol View: AnyObject {
     /// Writes what `apply` gathered.
     func flush(_ store: ViewStore) throws(DatabaseError)
 
+    /// Does a little of what it has put off: some milliseconds. Returns false where nothing was left. Of deferred views alone.
+    func tidy(_ store: ViewStore) throws(DatabaseError) -> Bool
+
     /// What it has taken in, summed up: changes with its rows, and is stored with them.
     var digest: DigestSum { get set }
 }
@@ -64,6 +67,7 @@ extension View {
     func load(_ store: ViewStore) throws(DatabaseError) {}
     func watch(_ event: ProjectedEvent, _ store: ViewStore) throws(DatabaseError) {}
     func flush(_ store: ViewStore) throws(DatabaseError) {}
+    func tidy(_ store: ViewStore) throws(DatabaseError) -> Bool { false }
 }
 
 /// What happens to an event in a view.
