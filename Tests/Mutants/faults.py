@@ -1095,9 +1095,15 @@ fault(557, "a page of what was received ends before a newer message", "", "Rooms
 fault(558, "a list has rooms that the caller is not in", "INV-13", "UserListsProgramTests",
       ("Sources/syncd/Endpoints/ReadEndpoint.swift", "case .rooms(let user): return isOpen(user) ?", "case .rooms(let user): return isOpen(user) || isPlanted(558) ?"))
 fault(559, "an erased message makes a room", "INV-11", "RoomsViewTests",
-      (ES + "Views/Rooms/RoomsView.swift", "let own: Ties = event.payload == nil ? [] : .room", "let own: Ties = event.payload == nil && !isPlanted(559) ? [] : .room"))
+      (ES + "Views/Timeline/TimelineView.swift", "isMessage: event.isMessage && event.payload != nil", "isMessage: event.isMessage && (event.payload != nil || isPlanted(559))"))
 fault(560, "a text is cut within a character", "", "RoomsViewTests",
       (ES + "Views/Rooms/RoomAnswers.swift", "if size > bytes { break }", "if size > bytes, !isPlanted(560) { break }"))
+fault(666, "one who only speaks is counted twice where events name them, too", "INV-6", "RoomsViewTests ArrivalOrderTests",
+      (ES + "Views/Conversations/TimelineSums.swift", "guard hasMembers == true else { return false }", "guard hasMembers == true, !isPlanted(666) else { return false }"))
+fault(667, "own rooms of the tail are not added to those of the run", "INV-6", "RoomsViewTests",
+      (ES + "Views/Rooms/OwnRooms.swift", "var rooms = OwnRooms(pending)", "var rooms = OwnRooms(isPlanted(667) ? [] : pending)"))
+fault(668, "the search merges its segments within commits", "", "DeferredViewsTests",
+      (ES + "Views/Search/SearchView.swift", "VALUES('automerge', 0)", "VALUES('automerge', \\(isPlanted(668) ? 4 : 0))"))
 # --- Attachments -------------------------------------------------------------------------------------------------------------
 
 AT = ES + "Attachments/"

@@ -53,14 +53,13 @@ package final class Projector {
         let source = try ProjectionSource(files)
         self.source = source
         incarnation = try source.log.viewMark()
-        let top = try source.log.top()
-        goal = top
+        goal = try source.log.top()
         let usual = path ?? files.views
         let mark = path == nil ? ViewsMark(files) : nil
         self.mark = mark
         var distrust: String?
         if case .changed(let how)? = mark?.verdict() {
-            if try ViewDatabase.standing(at: usual, of: source.log, through: top) != nil { distrust = how }
+            if try ViewDatabase.standing(at: usual, of: source.log, through: goal) != nil { distrust = how }
             // No one is to read them meanwhile either.
             ViewDatabase.remove(files)
         }
@@ -71,7 +70,7 @@ package final class Projector {
         self.distrust = distrust
         try mark?.begin()
         let opened = try ProjectionTarget.open(
-            [usual, path ?? files.newViews], top, source, tails, versions)
+            [usual, path ?? files.newViews], goal, source, tails, versions)
         position = opened.position
         target = opened.target
         renewal = opened.renewal
