@@ -77,7 +77,7 @@ final class LSMTree {
                 .blob(SortedRow.pack(piece)))
         }
         if compactor != nil {
-            try compact(max(rows ?? min(1_000, generation / 8), gathered.count * 3 / 2), connection)
+            try compact(max(rows ?? min(100, generation / 8), gathered.count * 3 / 2), connection)
         }
     }
 

@@ -110,6 +110,8 @@ package final class ProjectorThread: Sendable {
     /// How long nothing comes before a tail of more rows than ``longTail`` is made shorter: beside a trickle of events there is never a
     /// second of quiet.
     private static let quietNanoseconds: UInt64 = 50_000_000
+    /// Rows of each tail that are moved at a time, a millisecond or two: an event for which a reader waits comes behind them.
+    private static let mergedRows = 500
     /// Rows that another process reads through in less than a millisecond.
     private static let longTail = 4_096
 
@@ -348,7 +350,7 @@ package final class ProjectorThread: Sendable {
                     throw error
                 }
             case .copyBack: try projector.copyBack()
-            case .merge: try projector.merge()
+            case .merge: try projector.merge(rows: mergedRows)
             case .rest: try projector.release()
             case .apply(let top):
                 let start = MonotonicClock.now
@@ -370,7 +372,10 @@ package final class ProjectorThread: Sendable {
                 try projector.copyBack()
             case .applyDeferred:
                 let start = MonotonicClock.now
-                try projector.stepDeferred { state.withLock { $0.mayDefer(since: start, MonotonicClock.now) } }
+                try projector.stepDeferred {
+                    giveWay()
+                    return state.withLock { $0.mayDefer(since: start, MonotonicClock.now) }
+                }
                 let end = MonotonicClock.now
                 state.wake { state in
                     state.take(from: projector)

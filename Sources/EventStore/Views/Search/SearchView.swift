@@ -23,8 +23,8 @@ final class SearchView: View {
     static let index = "search"
     /// What FTS5 gathers in memory before it writes a segment (INV-9).
     private static let hashBytes = 8 << 20
-    /// Pages of segments that are merged at a time: a millisecond or two. FTS5 on its own merges in bursts of up to 40 ms within a commit.
-    private static let mergedPages = 16
+    /// Pages of segments that are merged at a time: a millisecond. FTS5 on its own merges in bursts of up to 40 ms within a commit.
+    private static let mergedPages = 4
     private static let merging = "INSERT INTO \(index)(\(index), rank) VALUES('merge', \(mergedPages))"
     private static let insertion = "INSERT INTO \(index)(rowid, text) VALUES(?, ?)"
     private static let removal = "INSERT INTO \(index)(\(index), rowid, text) VALUES('delete', ?, ?)"
