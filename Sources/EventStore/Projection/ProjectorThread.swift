@@ -110,8 +110,9 @@ package final class ProjectorThread: Sendable {
     /// How long nothing comes before a tail of more rows than ``longTail`` is made shorter: beside a trickle of events there is never a
     /// second of quiet.
     private static let quietNanoseconds: UInt64 = 50_000_000
-    /// Rows of each tail that are moved at a time, a millisecond or two: an event for which a reader waits comes behind them.
-    private static let mergedRows = 500
+    /// Rows of each tail that are moved at a time. While events come it is a millisecond or two: one for which a reader waits
+    /// comes behind them.
+    private static let mergedRows = (quiet: 5_000, busy: 500)
     /// Rows that another process reads through in less than a millisecond.
     private static let longTail = 4_096
 
@@ -350,7 +351,9 @@ package final class ProjectorThread: Sendable {
                     throw error
                 }
             case .copyBack: try projector.copyBack()
-            case .merge: try projector.merge(rows: mergedRows)
+            case .merge:
+                let isQuiet = state.withLock { $0.deferral.isQuiet(MonotonicClock.now) }
+                try projector.merge(rows: isQuiet ? mergedRows.quiet : mergedRows.busy)
             case .rest: try projector.release()
             case .apply(let top):
                 let start = MonotonicClock.now

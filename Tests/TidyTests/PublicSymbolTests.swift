@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+/// What the two libraries show to a program is documented, and listed in docs/reference/LIBRARIES.md.
+struct PublicSymbolTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let libraries = ["EventStore", "SyncEngine"]
+
+    private static func symbols(of library: String) throws -> PublicSymbols {
+        let folder = root.appending(path: "Sources/\(library)")
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        return PublicSymbols(try paths.map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) })
+    }
+
+    @Test("Every public symbol says what it is", arguments: libraries)
+    func documented(library: String) throws {
+        let all = try Self.symbols(of: library).all
+        #expect(all.count > 20)
+        #expect(all.filter(\.summary.isEmpty).map(\.name) == [])
+    }
+
+    @Test("docs/reference/LIBRARIES.md lists them (make rooms)", arguments: libraries)
+    func listed(library: String) throws {
+        let page = Self.root.appending(path: "docs/reference/LIBRARIES.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let start = try #require(text.range(of: "<!-- \(library) -->\n"))
+        let stop = try #require(text.range(of: "<!-- /\(library) -->", range: start.upperBound..<text.endIndex))
+        let range = start.upperBound..<stop.lowerBound
+        let list = try Self.symbols(of: library).markdown
+        guard ProcessInfo.processInfo.environment["SILLOK_WRITE_ROOMS"] != nil else {
+            #expect(text[range] == list, "make rooms writes it anew")
+            return
+        }
+        try text.replacingCharacters(in: range, with: list).write(to: page, atomically: true, encoding: .utf8)
+    }
+
+    @Test("Public declarations are told from others, with what they stand in")
+    func reading() {
+        let found = PublicSymbols([
+            """
+            /// A box. It holds one thing.
+            public struct Box: Sendable {
+                /// What is in it.
+                public private(set) var thing: Int
+                let other: Int
+                /// Puts: a thing.
+                @discardableResult
+                public mutating func put(
+                    _ thing: Int, at place: (x: Int, y: Int) = (0, 0)
+                ) throws -> Int { 1 }
+                public init() {}
+                /// By what is in them.
+                public static func < (a: Self, b: Self) -> Bool { a.thing < b.thing }
+                /// How.
+                public enum Way {
+                    /// Two.
+                    case up, down(by: Int)
+                }
+            }
+            struct Hidden { func put() {} }
+            extension Box.Way {
+                /// Back.
+                public static func back(_ count: Int) -> Self { .up }
+                enum Inner { case none }
+            }
+            """
+        ])
+        #expect(
+            found.all.map { "\($0.name) \($0.summary)" } == [
+                "Box A box.", "Box.<(_:_:) By what is in them.", "Box.Way How.", "Box.Way.back(_:) Back.",
+                "Box.Way.down Two.", "Box.Way.up Two.",
+                "Box.init() ",
+                "Box.put(_:at:) Puts: a thing.", "Box.thing What is in it.",
+            ])
+    }
+}
