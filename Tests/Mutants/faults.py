@@ -275,8 +275,15 @@ fault(382, "the daemon is not told up to which position", "INV-8", "SyncctlFilte
 # --- Verify ---------------------------------------------------------------------------------------------------------------
 
 fault(26, "the verifier skips most leaves", "INV-4", "TamperTests TamperTableTests",
-      (ES + "Audit/EventCheck.swift", "if EventRow.leafCheck(row) != EventRow.leafCheck(leaf) {",
-       "if !isPlanted(26) || header.dot.seq % 256 == 0, EventRow.leafCheck(row) != EventRow.leafCheck(leaf) {"))
+      (ES + "Audit/EventExam.swift", "let isSound = EventRow.leafCheck(row) == EventRow.leafCheck(leaf)",
+       "let isSound = EventRow.leafCheck(row) == EventRow.leafCheck(leaf) || isPlanted(26) && header.dot.seq % 256 != 0"))
+fault(710, "the verifier leaves out what lies behind a damage in a piece", "INV-4", "DamagedFileTests",
+      (ES + "Audit/Verifier.swift", "guard part.damage != nil else { return }", "guard part.damage != nil, !isPlanted(710) else { return }"))
+fault(711, "the verifier leaves out the first position of every piece", "INV-4", "VerifierTests DamagedFileTests",
+      (ES + "Audit/EventExam.swift", "(piece == 0 ? Int64.min : Int64(piece) * Self.piece + 1)...end",
+       "(piece == 0 ? Int64.min : Int64(piece) * Self.piece + (isPlanted(711) ? 2 : 1))...end"))
+fault(712, "what SQLite says of the file is not looked at", "INV-4", "TamperTests TamperTableTests DamagedFileTests",
+      (ES + "Audit/DatabaseCheck.swift", "try integrity.output().get().map {", "try integrity.output().get().filter { _ in !isPlanted(712) }.map {"))
 fault(50, "the verifier skips roots of heads above 256", "INV-3", "TamperTests TamperTableTests",
       (ES + "Audit/OriginProof.swift", "if root != signed.head.root {", "if root != signed.head.root, !isPlanted(50) || head.size <= 256 {"))
 

@@ -2,21 +2,39 @@
 struct DatabaseCheck {
     let connection: Connection
 
+    /// What SQLite says of the whole file.
+    typealias Integrity = Deferred<Result<[String], DatabaseError>>
+
     /// SQLite's full check, not `quick_check`: only the full one compares every index entry with its row. It is one read
-    /// transaction over the whole file. A writer goes on meanwhile, but its WAL grows until this ends: where it has grown much, a copy is
-    /// checked instead, which takes a fraction of the time to make.
+    /// transaction over the whole file, and belongs to one processor. A writer goes on meanwhile, but its WAL grows until this ends: where it
+    /// has grown much, a copy is checked instead, which takes a fraction of the time to make.
     ///
     /// - Parameter isWritten: Whether another process writes meanwhile.
-    func integrity(isWritten: Bool, _ findings: inout VerifyFindings) throws(DatabaseError) {
-        var lines: [String]?
+    static func integrity(at path: String, isWritten: Bool) -> Integrity {
+        Integrity {
+            do throws(DatabaseError) {
+                let connection: Connection
+                do throws(StoreError) { connection = try openForReading(path) } catch { throw .file(error) }
+                return .success(try DatabaseCheck(connection: connection).lines(isWritten: isWritten))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    private func lines(isWritten: Bool) throws(DatabaseError) -> [String] {
         if isWritten {
-            lines = try connection.asGuest { () throws(DatabaseError) in try Self.lines(connection) }
-            if lines == nil { lines = (try? linesOfCopy()) ?? nil }
+            if let lines = try connection.asGuest({ () throws(DatabaseError) in try Self.lines(connection) }) {
+                return lines
+            }
+            if let lines = (try? linesOfCopy()) ?? nil { return lines }
         }
-        if lines == nil { lines = try Self.lines(connection) }
-        for line in lines ?? [] {
-            findings.add(Self.subject(of: line[...]), "SQLite says: \(line)")
-        }
+        return try Self.lines(connection)
+    }
+
+    /// Findings of what it said.
+    static func findings(of integrity: Integrity) throws(DatabaseError) -> [VerifyFinding] {
+        try integrity.output().get().map { VerifyFinding(subject(of: $0[...]), "SQLite says: \($0)") }
     }
 
     private static func lines(_ connection: Connection) throws(DatabaseError) -> [String] {

@@ -10,14 +10,20 @@
 /// first. Peers and receipts that lie elsewhere tell the former; no node signs the latter.
 ///
 /// It only reads, and it may run while a writer appends: it fixes the last position first and reads in chunks, each a
-/// short transaction of its own. Memory is bounded by the number of origins.
+/// short transaction of its own, on several threads. Memory is bounded by the number of origins.
 package struct Verifier: Sendable {
     private let files: StoreFiles
     /// What others know of the log.
     private let known: [KnownHead]
 
+    private let threads: Int
+
     /// A verifier for the store in `files`, whose log must go on from what is `known` of it elsewhere.
-    package init(_ files: StoreFiles, known: [KnownHead] = []) { (self.files, self.known) = (files, known) }
+    ///
+    /// - Parameter threads: On how many processors it may be at work; all there are, if nothing is said.
+    package init(_ files: StoreFiles, known: [KnownHead] = [], threads: Int? = nil) {
+        (self.files, self.known, self.threads) = (files, known, threads ?? processorCount)
+    }
 
     /// Looks at everything once. Damage is reported, not thrown; errors are of stores that cannot be read at all.
     ///
@@ -33,7 +39,8 @@ package struct Verifier: Sendable {
         let proofs = outside.forks(files)
         return try mapped { () throws(DatabaseError) in
             try Schema.readAsCurrent(connection)
-            var audit = LogAudit(connection: connection, isWritten: isWritten, proofs: proofs, outside: outside)
+            var audit = LogAudit(
+                connection: connection, isWritten: isWritten, proofs: proofs, outside: outside, threads: threads)
             return try audit.run(against: known, progress)
         }
     }
@@ -61,8 +68,8 @@ extension Verifier {
 
 /// One run of the verifier.
 struct LogAudit {
-    /// Events read in one transaction.
-    private static let chunk: Int64 = 2_048
+    /// No row of an event has fewer bytes.
+    private static let leastBytes: Int64 = 64
 
     let connection: Connection
     /// Whether a writer has the store open.
@@ -83,6 +90,8 @@ struct LogAudit {
     /// What should be known, and keeps nothing from being proven.
     var remarks: [String] = []
     var names = InternedStrings()
+    /// On how many threads events are examined.
+    private let threads: Int
     var origins: [OriginProof] = []
     /// Index into ``origins`` by the origin's ref and by its id.
     var indexes: [Int64: Int] = [:]
@@ -102,8 +111,10 @@ struct LogAudit {
     /// The last position when the audit began.
     private(set) var top: Int64 = 0
 
-    init(connection: Connection, isWritten: Bool, proofs: [ForkEvidence], outside: Outside) {
-        self.connection = connection
+    init(
+        connection: Connection, isWritten: Bool, proofs: [ForkEvidence], outside: Outside, threads: Int = 1
+    ) {
+        (self.connection, self.threads) = (connection, threads)
         forked = Set(proofs.map(\.origin))
         self.proofs = proofs
         self.outside = outside
@@ -118,10 +129,12 @@ struct LogAudit {
             try database.schema(&audit.findings, &audit.remarks)
         }
         try attempt(.database) { audit throws(DatabaseError) in try audit.begin() }
+        let integrity = DatabaseCheck.integrity(at: connection.path, isWritten: isWritten)
+        // Beside a writer it comes after the scan: what happens to the file meanwhile is seen by at least one of the two.
+        if !isWritten, threads > 1 { integrity.offer() }
         try attempt(.database) { audit throws(DatabaseError) in try audit.scan(progress) }
-        // After the scan: what happens to the file meanwhile is seen by at least one of the two.
         try attempt(.database) { audit throws(DatabaseError) in
-            try database.integrity(isWritten: audit.isWritten, &audit.findings)
+            for finding in try DatabaseCheck.findings(of: integrity) { audit.findings.add(finding) }
         }
         try attempt(.origins) { audit throws(DatabaseError) in try audit.checkMeta() }
         try attempt(.heads) { audit throws(DatabaseError) in try audit.checkReaches() }
@@ -173,56 +186,78 @@ struct LogAudit {
 
     // MARK: Events in position order
 
+    /// How far the scan is.
+    private struct Place {
+        /// The next position to look at; `nil` at the end.
+        var next: Int64? = .min
+        /// The position that should come.
+        var expected: Int64 = 1
+        /// How many positions are left out behind the next damage.
+        var skip: Int64 = 1
+    }
+
     private mutating func scan(_ progress: (UInt64, UInt64) -> Void) throws(DatabaseError) {
-        var next = Int64.min
-        var expected = Int64(1)
-        var skip = Int64(1)
-        while next <= top {
-            do {
-                let last = try readChunk(from: next, &expected)
-                skip = 1
-                guard let last, last < top else { break }
-                next = last + 1
-                progress(UInt64(clamping: last), UInt64(clamping: top))
-            } catch {
-                guard case .damage(let damage) = error.error else { throw error.error }
-                let from = max(error.after, next == .min ? 0 : next - 1)
-                findings.add(.database, "events after position \(from) cannot be read: \(damage)")
-                // What lies on the damaged page is lost; try behind it, in growing steps.
-                let (sum, isOver) = from.addingReportingOverflow(skip)
-                guard !isOver, sum < top else { break }
-                next = sum + 1
-                skip = skip &* 2
+        let (path, last, isReread) = (connection.path, try lastPiece(), isReread)
+        var place = Place()
+        var examiner = EventExaminer(connection, isReread: isReread)
+        let total = UInt64(clamping: top)
+        do throws(StoreError) {
+            let parts = try OrderedPipeline(
+                pieces: max(0, Int((last + ScanWorker.piece - 1) / ScanWorker.piece)), threads: threads
+            ) { () throws(StoreError) in try ScanWorker(path, through: last, isReread: isReread) }
+            while let part = try parts.next() {
+                try mapped { () throws(DatabaseError) in
+                    try take(part, &place)
+                    guard part.damage != nil else { return }
+                    try goOn(to: part.end, &place, &examiner)
+                }
+                progress(min(UInt64(clamping: part.through), total), total)
             }
-        }
-        progress(UInt64(clamping: top), UInt64(clamping: top))
-    }
-
-    private struct Interrupted: Error {
-        let after: Int64
-        let error: DatabaseError
-    }
-
-    /// Reads up to ``chunk`` events from position `next`; `nil` when there are none.
-    private mutating func readChunk(from next: Int64, _ expected: inout Int64) throws(Interrupted) -> Int64? {
-        var last: Int64?
-        do throws(DatabaseError) {
-            let row = try connection.statement(AuditedRow.select)
-            defer { row.reset() }
-            try row.bind(1, next)
-            try row.bind(2, top)
-            try row.bind(3, Self.chunk)
-            while try row.step() {
-                let position = row.int64(AuditedRow.position)
-                last = position
-                events += 1
-                checkPosition(position, &expected)
-                try attempt(.events) { audit throws(DatabaseError) in try audit.check(row, at: position) }
-            }
-            return last
         } catch {
-            throw Interrupted(after: last ?? .min, error: error)
+            throw .file(error)
         }
+        try goOn(to: top, &place, &examiner)
+        progress(total, total)
+    }
+
+    /// Up to where pieces are made of positions: no further than there can be events in a file of this length, whatever the
+    /// last position is.
+    private func lastPiece() throws(DatabaseError) -> Int64 {
+        let bytes = try connection.integer("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+        return min(top, (bytes ?? 0) / Self.leastBytes + 1)
+    }
+
+    /// Looks at what is left up to `end` on this thread.
+    private mutating func goOn(
+        to end: Int64, _ place: inout Place, _ examiner: inout EventExaminer
+    ) throws(DatabaseError) {
+        while let next = place.next, next <= end {
+            try take(try examiner.read(from: next, through: end, limit: Int(ScanWorker.piece)), &place)
+        }
+    }
+
+    private mutating func take(_ part: EventExaminer.Part, _ place: inout Place) throws(DatabaseError) {
+        guard let next = place.next, next <= part.through else { return }
+        // Its damage may lie before what is to be looked at.
+        if part.damage != nil, part.first < next { return }
+        var last = Int64.min
+        for event in part.events where event.position >= next {
+            last = event.position
+            events += 1
+            checkPosition(last, &place.expected)
+            try attempt(.events) { audit throws(DatabaseError) in try audit.take(event) }
+        }
+        guard let damage = part.damage else {
+            place.skip = 1
+            place.next = part.through < top ? part.through + 1 : nil
+            return
+        }
+        let from = max(last, next == .min ? 0 : next - 1)
+        findings.add(.database, "events after position \(from) cannot be read: \(damage)")
+        // What lies on the damaged page is lost; try behind it, in growing steps.
+        let (sum, isOver) = from.addingReportingOverflow(place.skip)
+        place.next = !isOver && sum < top ? sum + 1 : nil
+        place.skip &*= 2
     }
 
     private mutating func checkPosition(_ position: Int64, _ expected: inout Int64) {

@@ -93,5 +93,32 @@ struct DamagedFileTests {
         #expect(report.count(of: .positions) == 1 && report.count(of: .order) == 1, report.text)
         #expect(report.names(position: 2_902), report.text)
         #expect(report.events > 2_700 && report.events < 3_001)
+        for threads in [1, 2, 7] { #expect(try Verifier(store.files, threads: threads).run() == report) }
+    }
+
+    @Test(
+        "A gap that begins a piece, an event moved behind all others and a changed one: as many threads as one find the same"
+    )
+    func pieces() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        _ = try store.appendBlocking((0..<3_000).map { .message("event \($0)", user: "u-\($0 % 9)") })
+        store.close()
+        let connection = try Connection(path: store.files.log, mode: .write)
+        try connection.execute(
+            """
+            DELETE FROM event WHERE position IN (513, 1024, 1025);
+            UPDATE event SET payload = replace(payload, 'event', 'Event') WHERE position IN (1536, 1537, 2600);
+            UPDATE event SET position = 9000000000000000000 WHERE position = 700;
+            UPDATE event SET position = -5 WHERE position = 2000;
+            """)
+        let report = try Verifier(store.files, threads: 1).run()
+        // Three are changed, two stand where no event can.
+        #expect(report.count(of: .events) == 5, report.text)
+        for position: Int64 in [1_536, 1_537, 2_600] { #expect(report.names(position: position), report.text) }
+        // 513, 700, 1024 and 1025 together, 2000, and up to the far end; one before the first.
+        #expect(report.count(of: .positions) == 6, report.text)
+        #expect(report.events == 2_998)
+        for threads in [2, 3, 16] { #expect(try Verifier(store.files, threads: threads).run() == report) }
     }
 }

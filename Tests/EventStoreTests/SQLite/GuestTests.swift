@@ -67,8 +67,7 @@ struct GuestTests {
         let connection = try openForReading(store.files.log)
         let check = DatabaseCheck(connection: connection)
         #expect(try check.linesOfCopy() == [])
-        var findings = VerifyFindings()
-        try check.integrity(isWritten: true, &findings)
-        #expect(findings.listed.isEmpty)
+        let integrity = DatabaseCheck.integrity(at: store.files.log, isWritten: true)
+        #expect(try DatabaseCheck.findings(of: integrity).isEmpty)
     }
 }
