@@ -62,7 +62,9 @@ final class APIServer: Sendable {
             subscriptions = try SubscriptionHub(
                 service.store, service.views, service.node, service.authenticator, on: loop
             ) { log.write($0) }
-            readers = ReadPool(service.store, try CommitFeed(service.store, on: loop)) {
+            readers = ReadPool(
+                service.store, try CommitFeed(service.store, on: loop), stands: service.authenticator.stands
+            ) {
                 EventReader(Freshness(service.store.files, projector: service.views))
             }
         } catch {

@@ -176,8 +176,8 @@ final class FeedDesk {
         for (id, follower) in followers where !authenticator.stands(follower.request.caller) {
             followers[id] = nil
             switch follower.sink {
-            case .page(let exchange, _, _): exchange.refuse(.unauthenticated, "the token was taken back, or is over")
-            case .stream(let stream): close(stream, follower, .closing("the token was taken back, or is over"))
+            case .page(let exchange, _, _): exchange.refuse(.unauthenticated, Authenticator.noLonger)
+            case .stream(let stream): close(stream, follower, .closing(Authenticator.noLonger))
             }
         }
     }

@@ -150,7 +150,7 @@ final class SubscriptionDesk {
 
     /// Lets those go whose credential has ended.
     func reconsider() {
-        let reason = "the token was taken back, or is over"
+        let reason = Authenticator.noLonger
         for (id, pull) in pulls where !authenticator.stands(pull.caller) {
             pulls[id] = nil
             pull.exchange.refuse(.unauthenticated, reason)
