@@ -74,6 +74,7 @@ enum KoreanErrors {
         "E_VERSION_ZERO": "데이터의 스키마 버전은 1부터 시작합니다.",
         "E_PAYLOAD_SIZE": "이벤트의 데이터가 262,144바이트보다 큽니다.",
         "E_PAYLOAD_JSON": "이벤트의 데이터가 JSON 객체가 아닙니다.",
+        "E_PAYLOAD_FORM": "항목의 형식이 달라 목록에 나타날 수 없는 내용입니다. 아무것도 저장하지 않았습니다.",
         "E_HEADER_SIZE": "이벤트의 헤더가 65,536바이트보다 큽니다.",
         "E_LINE_JSON": "JSON 객체가 아닌 줄입니다.",
         "E_LINE_MISSING": "반드시 있어야 하는 항목이 없습니다.",

@@ -188,7 +188,7 @@ extension Service {
         // What the store itself does not take it refuses with its own words.
         if let obstacle = surroundingObstacles.first {
             exchange.refuse(
-                .disk, obstacle, hint: "again when there is room; what was reported as appended is safe")
+                .disk, obstacle.told, hint: "again when there is room; what was reported as appended is safe")
             return nil
         }
         let atomicity: Atomicity = request.queryItem("atomicity") == "each" ? .each : .whole

@@ -54,7 +54,7 @@ final class AttachmentEndpoint: Sendable {
     func put(_ request: AdmittedRequest) {
         let exchange = request.exchange
         if let obstacle = service.store.obstacle { return exchange.refuse(obstacle) }
-        if let obstacle = service.surroundingObstacles.first { return exchange.refuse(.disk, obstacle) }
+        if let obstacle = service.surroundingObstacles.first { return exchange.refuse(.disk, obstacle.told) }
         let limit = service.live.current.attachments.maxBytes
         let length = exchange.request.header("Content-Length").flatMap { UInt64($0) }
         if let length, length > limit { return exchange.refuse(AttachmentError.tooLarge(limit: limit)) }
@@ -350,12 +350,5 @@ final class AttachmentEndpoint: Sendable {
         }
         downloads[number] = nil
         done()
-    }
-}
-
-extension HTTPExchange {
-    /// Why bytes are not kept, or not given.
-    func refuse(_ error: AttachmentError) {
-        refuse(ErrorCode(error), error.description, hint: error.hint)
     }
 }

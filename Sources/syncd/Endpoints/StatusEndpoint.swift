@@ -10,7 +10,7 @@ extension Service {
         let status = node.status()
         let lags = try measuredLags()
         let problems =
-            obstacles + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
+            obstacles.map(\.text) + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
             // A full one of the log is an obstacle.
             + (store.wal.isFull ? longWALs.dropFirst() : longWALs[...]).map { "wal: \($0.text)" }
         let notices = try notices(status)

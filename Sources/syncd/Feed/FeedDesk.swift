@@ -353,7 +353,9 @@ final class FeedDesk {
         guard let follower = followers.removeValue(forKey: id) else { return }
         switch follower.sink {
         case .page(let exchange, _, _): exchange.refuse(error)
-        case .stream(let stream): close(stream, follower, .closing(error.description))
+        case .stream(let stream):
+            stream.note(error)
+            close(stream, follower, .closing(error.told))
         }
     }
 

@@ -205,7 +205,10 @@ final class SubscriptionDesk {
                 pulls[id] = nil
                 pull.exchange.refuse(error)
             }
-            for (id, stream) in streams where stream.name == name { close(id, stream, error.description) }
+            for (id, stream) in streams where stream.name == name {
+                stream.stream.note(error)
+                close(id, stream, error.told)
+            }
         }
         return hasMore && self.demand(name) > 0
     }

@@ -256,7 +256,8 @@ extension SubscriptionHub {
                 desk.promises.append(.init(exchange: exchange, answer: .appended(acked, answer)))
                 again(desk.serve(record.name, durable: durable), record.name)
             } catch {
-                exchange.send(answer(AckedDeliveries(ErrorCode(error), error.description)))
+                exchange.note(error)
+                exchange.send(answer(AckedDeliveries(ErrorCode(error), error.told)))
             }
             follow(desk)
         }
