@@ -48,16 +48,16 @@ struct AppendBatch: Sendable {
         if atomicity == .whole, lines.contains(where: { $0.problem != nil }) { drafts = [] }
     }
 
-    /// Takes away what `judge` has something against.
+    /// Takes away what `judge` has something against, which is given what stays of the lines before, too.
     mutating func refuse(
-        _ judge: (EventDraft) throws(StoreError) -> Problem?
+        _ judge: (EventDraft, _ earlier: [EventDraft]) throws(StoreError) -> Problem?
     ) throws(StoreError) {
         guard !drafts.isEmpty else { return }
         var kept: [EventDraft] = []
         var rest = drafts[...]
         for index in lines.indices where lines[index].problem == nil {
             let draft = rest.removeFirst()
-            if let problem = try judge(draft) { lines[index].problem = problem } else { kept.append(draft) }
+            if let problem = try judge(draft, kept) { lines[index].problem = problem } else { kept.append(draft) }
         }
         drafts = atomicity == .whole && kept.count < drafts.count ? [] : kept
     }

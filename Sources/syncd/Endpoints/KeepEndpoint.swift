@@ -91,7 +91,7 @@ extension Service {
         do throws(StoreError) {
             try permit(&batch, request.caller, isImport: false)
             // What no list would show is not stored for it.
-            try batch.refuse { draft in
+            try batch.refuse { draft, _ in
                 UserListForm.refusal(draft.type, JSONObject(validated: draft.payload))
                     .map { .init(code: "E_PAYLOAD_FORM", message: $0) }
             }
