@@ -67,7 +67,8 @@ extension ViewReader {
     package func verdict(
         on draft: EventDraft, of message: EventDraft? = nil, after earlier: [EventDraft] = []
     ) throws(StoreError) -> AmendmentVerdict {
-        switch try message.map({ LogVerdict(draft, of: $0) }) ?? log.verdict(on: draft) {
+        let found = if let message { LogVerdict(draft, of: message) } else { try log.verdict(on: draft) }
+        switch found {
         case .settled(let verdict): return verdict
         case .moderated(let conversation, let author):
             let isModerator = try isModerator(draft.author ?? draft.user, of: conversation, after: earlier)

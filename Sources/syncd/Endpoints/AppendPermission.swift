@@ -40,9 +40,12 @@ extension Service {
     private func verdict(
         on draft: EventDraft, of message: EventDraft?, after earlier: [EventDraft]
     ) throws(StoreError) -> AmendmentVerdict {
-        let found =
-            try message.map { LogVerdict(draft, of: $0) }
-            ?? reader.log { log throws(StoreError) in try log.verdict(on: draft) }
+        let found: LogVerdict
+        if let message {
+            found = LogVerdict(draft, of: message)
+        } else {
+            found = try reader.log { log throws(StoreError) in try log.verdict(on: draft) }
+        }
         if case .settled(let verdict) = found { return verdict }
         return try reader.fresh { views throws(StoreError) in
             try views.verdict(on: draft, of: message, after: earlier)

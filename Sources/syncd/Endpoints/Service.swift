@@ -42,6 +42,8 @@ struct Service: Sendable {
     let minute = MinuteGauge()
     /// Who follows the log and works on subscriptions, once the API is there.
     let following = Lock<Following?>(nil)
+    /// Who cosigns for peers, once it does.
+    let witness = Lock<WitnessDesk?>(nil)
 
     /// Events the views may be behind before appends have to wait.
     static let maximumLag: UInt64 = 400_000
