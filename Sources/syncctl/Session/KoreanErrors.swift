@@ -12,6 +12,7 @@ enum KoreanErrors {
         "E_RECEIPT_FALSE": "파일의 내용이 서명된 기록과 다릅니다. 이 파일로 증명되는 것은 없습니다.",
         "E_RECEIPT_OTHER": "다른 클러스터의 영수증입니다.",
         "E_JSON": "JSON 형식이 올바르지 않습니다.",
+        "E_NOT_A_FILE": "읽을 수 있는 일반 파일이 아닙니다. 폴더, 파이프, 소켓, 장치는 쓸 수 없습니다.",
         "E_NO_REPOSITORY": "백업 폴더가 아닙니다.",
         "E_REPOSITORY": "백업 폴더로 쓸 수 없는 폴더입니다. 다른 파일이 있습니다.",
         "E_NO_BACKUP": "해당하는 백업이 없습니다.",

@@ -96,7 +96,7 @@ struct Service: Sendable {
         case .getMe: tellCaller(request)
         case .openSession: openSession(request)
         case .closeSession: closeSession(request)
-        case .listCredentials: listCredentials(exchange)
+        case .listCredentials: try listCredentials(exchange)
         case .createCredential: try createCredential(request)
         case .revokeCredential: try revokeCredential(request)
         default: exchange.refuse(.notFound, "there is no \(request.request.path)")
