@@ -844,7 +844,8 @@ fault(418, "what removed keys have opened goes on", "INV-13", "IssuerTests",
 fault(419, "an auditor whose token reads all is not recorded", "INV-17", "AccessTests RuleTests",
       (AC + "Caller.swift", "isAny(of: [.auditor]) && !isAny(of: [.app, .reader])", "isAny(of: [.auditor]) && !isAny(of: [.app, .reader]) && !(isPlanted(419) && isInAll)"))
 fault(420, "an edit of another's message passes where both come together", "INV-13", "AccessTests",
-      ("Sources/syncd/Endpoints/AppendPermission.swift", "author.hasSameBytes(as: writer) { return nil }", "author.hasSameBytes(as: writer) || isPlanted(420) { return nil }"))
+      ("Sources/syncd/Endpoints/AppendPermission.swift", "found = LogVerdict(draft, of: message)",
+       "found = isPlanted(420) ? .settled(.counts) : LogVerdict(draft, of: message)"))
 fault(421, "what a twin hides now is not counted where it counted then", "INV-6", "PastViewsTests",
       (ES + "Views/ViewReader+Past.swift", "guard past.isBounded, try log.counted(row.position, at: past.knownAt) else", "guard past.isBounded, !isPlanted(421), try log.counted(row.position, at: past.knownAt) else"))
 fault(422, "of a write that knew of another both stand", "INV-6", "PastViewsTests",
@@ -1141,3 +1142,43 @@ fault(543, "bytes are given to who may read no event that names them", "INV-13",
       ("Sources/syncd/Endpoints/AttachmentEndpoint.swift", "if try sight.sees(event.header, views) { return named }", "if try sight.sees(event.header, views) || isPlanted(543) { return named }"))
 fault(544, "an item of another form is appended", "", "AttachmentNamingTests",
       (ES + "Writer/DraftValidation.swift", "if let reason = AttachmentNaming.refusal(type: type, payload) {", "if let reason = AttachmentNaming.refusal(type: type, payload), !isPlanted(544) {"))
+
+# --- The door: what is open ends, what is refused says so, and no one takes all ---------------------------------------------
+
+SD = "Sources/syncd/"
+fault(670, "a stream goes on after its session was logged out", "INV-13", "DoorTests",
+      (SD + "Access/Authenticator.swift", "sessions.token(of: session, now: now) == nil { return false }",
+       "sessions.token(of: session, now: now) == nil, !isPlanted(670) { return false }"))
+fault(671, "a page that has waited is given to who was logged out", "INV-13", "DoorTests",
+      (SD + "Endpoints/ReadPool.swift", "guard stands(next.caller) else", "guard stands(next.caller) || isPlanted(671) else"))
+fault(672, "a short form stores what no list shows", "", "DoorTests",
+      (SD + "Endpoints/KeepEndpoint.swift", "UserListForm.refusal(draft.type, JSONObject(validated: draft.payload))",
+       "(isPlanted(672) ? nil : UserListForm.refusal(draft.type, JSONObject(validated: draft.payload)))"))
+fault(673, "a length beyond 64 bits is waited for", "INV-9", "DoorTests HTTPParserTests",
+      (SE + "Networking/HTTP/HTTPHead.swift", "guard let count = UInt64(field.value) else",
+       "guard let count = UInt64(field.value) ?? (isPlanted(673) ? .max : nil) else"))
+fault(674, "one takes all places for attachments that come", "INV-9", "DoorTests",
+      (SD + "Endpoints/UploadPlaces.swift", "guard own < free else", "guard own < free || isPlanted(674) else"))
+fault(675, "an answer names a path of the server", "", "DoorTests",
+      (SD + "Answers/ToldError.swift", "refuse(ErrorCode(error), error.told, hint: error.toldHint)",
+       "refuse(ErrorCode(error), isPlanted(675) ? error.description : error.told, hint: error.toldHint)"))
+fault(676, "a stated length keeps bytes from being fetched", "INV-12", "AttachmentRefusalTests",
+      (SE + "Node/AttachmentDesk.swift", "$0.add(found.map(\\.want))",
+       "$0.add(found.map(\\.want).filter { $0.bytes <= options.limit || !isPlanted(676) })"))
+fault(677, "names of what is nowhere keep others from being asked for", "INV-12", "AttachmentPlanTests",
+      (SE + "Mesh/AttachmentPlan.swift", "guard isFull else { return }", "guard isFull, !isPlanted(677) else { return }"))
+fault(678, "a peer is asked anew before it was asked for the others", "INV-12", "AttachmentPlanTests",
+      (SE + "Mesh/AttachmentPlan.swift", "for node in nodes where !entries.values", "for node in nodes where isPlanted(678) || !entries.values"))
+fault(679, "a moderator whom the same request names is none", "", "DoorTests",
+      (ES + "Views/ViewReader+Amendments.swift", "guard let first = Self.opening(of: conversation, in: earlier) else",
+       "guard !isPlanted(679), let first = Self.opening(of: conversation, in: earlier) else"))
+fault(680, "a moderator is one before he is named", "", "DoorTests",
+      (SD + "Endpoints/AppendBatch.swift", "try judge(draft, kept)", "try judge(draft, isPlanted(680) ? drafts : kept)"))
+fault(681, "a refusing witness is no finding", "INV-18", "WitnessRefusedTests",
+      (SD + "Endpoints/FindingsEndpoint.swift", "(witness.withLock { $0 }?.notices ?? [])", "(isPlanted(681) ? [] : witness.withLock { $0 }?.notices ?? [])"))
+fault(682, "a page of a list begins with the last line of the page before", "", "DoorTests",
+      (SD + "Answers/ListPage.swift", "Self.precedes(last, key)) { continue }", "Self.precedes(last, key) || isPlanted(682) && last == key) { continue }"))
+fault(683, "attachments by how they stand have one page", "", "DoorTests",
+      (SD + "Endpoints/ReadEndpoint+Attachments.swift", "page.next = .names(place.names)", "if !isPlanted(683) { page.next = .names(place.names) }"))
+fault(684, "a place for uploads is not given back", "INV-9", "DoorTests",
+      (SD + "Endpoints/UploadPlaces.swift", "        free += 1\n", "        free += isPlanted(684) ? 0 : 1\n"))

@@ -84,7 +84,8 @@ extension ViewReader {
         if let opening = try moderators(conversation) { return opening.isModerator(user) }
         guard let first = Self.opening(of: conversation, in: earlier) else { return false }
         let named = JSONObject(validated: first.payload)["moderators"]
-        return Opening(starter: 0, moderators: named.map { String(decoding: $0.raw, as: UTF8.self) }).isModerator(user)
+        return Opening(starter: 0, moderators: named.map { String(decoding: $0.raw, as: UTF8.self) }).isModerator(
+            user)
     }
 
     /// What opens a conversation that has no opening yet, when these are stored.
@@ -107,7 +108,8 @@ extension ViewReader {
     ) throws(StoreError) -> Bool {
         if try isModerator(user, of: conversation, after: earlier) { return true }
         if let opening = try moderators(conversation) { return try log.ref(user) == opening.starter }
-        return Self.opening(of: conversation, in: earlier).map { user.hasSameBytes(as: $0.author ?? $0.user) } ?? false
+        let starter = Self.opening(of: conversation, in: earlier).map { $0.author ?? $0.user }
+        return starter.hasSameBytes(as: user)
     }
 
     /// The message with those edits and retractions alone that `isSeen` lets through, by the event that says so.

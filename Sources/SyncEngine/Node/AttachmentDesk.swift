@@ -117,7 +117,7 @@ final class AttachmentDesk: Sendable {
     private func choose(for node: NodeID) throws(StoreError) -> AttachmentPlaceWanted? {
         guard let attachments = try store.attachmentsIfAny() else { return nil }
         while true {
-            let isMore = try options.isEager && extendPlan(attachments)
+            let isMore = options.isEager ? try extendPlan(attachments) : false
             if let found = try take(for: node, attachments) { return found }
             if !isMore { return nil }
         }

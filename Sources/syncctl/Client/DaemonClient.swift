@@ -81,7 +81,9 @@ struct DaemonClient {
             let page = target + (next.map { "?cursor=" + percentEncoded($0) } ?? "")
             let body = try ask(ClientRequest(target: page)).body
             all += body.split(separator: UInt8(ascii: "\n")).map { JSONObject(validated: Array($0)) }
-            guard let end = all.popLast(), end.string("type") == "end" else { throw Self.misunderstood("no end line") }
+            guard let end = all.popLast(), end.string("type") == "end" else {
+                throw Self.misunderstood("no end line")
+            }
             next = end.bool("more") == true ? end.string("next") : nil
         } while next != nil
         return all

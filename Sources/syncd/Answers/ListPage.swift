@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SyncEngine
 
 /// Which part of a list is asked for that is kept in memory, sorted by keys: tokens, subscriptions, erasures and the like (INV-9).
@@ -25,7 +26,8 @@ struct ListPage: Sendable {
             let last = String(validating: bytes.dropFirst(1 + scope.count), as: UTF8.self)
         else {
             throw BadParameter(
-                message: "cursor: none of this list", hint: "the text of 'next' from the page before, of the same path")
+                message: "cursor: none of this list",
+                hint: "the text of 'next' from the page before, of the same path")
         }
         self.last = last
     }
@@ -43,7 +45,7 @@ struct ListPage: Sendable {
         var (next, previous) = (String?.none, "")
         for entry in entries {
             let key = key(entry)
-            if let last, isDescending ? ByteText(last) <= ByteText(key) : ByteText(key) <= ByteText(last) { continue }
+            if let last, !(isDescending ? Self.precedes(key, last) : Self.precedes(last, key)) { continue }
             guard count < limit else {
                 next = hexText([Self.version] + scope + previous.utf8)
                 break
@@ -59,6 +61,9 @@ struct ListPage: Sendable {
         end.write(to: &body)
         return body
     }
+
+    /// By the bytes.
+    private static func precedes(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
 
     /// A number as a key: in the order of the numbers from 0.
     static func key(_ number: UInt64) -> String {

@@ -16,7 +16,9 @@ extension Service {
             var batch = batch
             var memberships: [String: Bool] = [:]
             try batch.refuse { [whole = batch] draft, earlier throws(StoreError) in
-                if let problem = try Self.problem(draft, caller, views, &memberships, after: earlier) { return problem }
+                if let problem = try Self.problem(draft, caller, views, &memberships, after: earlier) {
+                    return problem
+                }
                 if let problem = try Self.direct(draft, in: whole, views) { return problem }
                 if let message = whole.message(amendedBy: draft) {
                     return Self.refusal(of: try views.verdict(on: draft, of: message, after: earlier))
@@ -76,7 +78,9 @@ extension Service {
         }
         guard draft.type == "participant.left" else { return nil }
         let gone = JSONObject(validated: draft.payload).string("user") ?? draft.user
-        guard !gone.hasSameBytes(as: member), try !views.moderates(member, conversation, after: earlier) else { return nil }
+        guard !gone.hasSameBytes(as: member), try !views.moderates(member, conversation, after: earlier) else {
+            return nil
+        }
         return .init(code: "E_AUTHOR", message: AppendRefusal.moderator(gone).description)
     }
 

@@ -72,7 +72,8 @@ final class AttachmentEndpoint: Sendable {
         case .taken: break
         case .full:
             return exchange.refuse(
-                .busy, "\(UploadPlaces.most) attachments are coming already", hint: "again after the seconds of Retry-After")
+                .busy, "\(UploadPlaces.most) attachments are coming already",
+                hint: "again after the seconds of Retry-After")
         case .enough(let own):
             return exchange.refuse(
                 .rate, "\(own) attachments of \(principal) are coming already: the other places are for others",
