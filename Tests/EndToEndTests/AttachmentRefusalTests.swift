@@ -52,7 +52,7 @@ struct AttachmentRefusalTests {
             try post(
                 (0..<200).map { number in
                     let digits = String(round * 1_000 + number, radix: 16)
-                    return (String(repeating: "0", count: 64 - digits.count) + digits, 1 << 50)
+                    return (String(repeating: "0", count: 64 - digits.count) + digits, 1 << 43)
                 })
         }
         func blob(_ name: String, _ seed: UInt64, claim: Int?) throws -> (path: String, digest: String) {
@@ -65,7 +65,7 @@ struct AttachmentRefusalTests {
             return (path, digest)
         }
         // One whose length is stated falsely, and one of another's that is honest.
-        let pictures = [try blob("false", 1, claim: 1 << 50), try blob("honest", 2, claim: nil)]
+        let pictures = [try blob("false", 1, claim: 1 << 43), try blob("honest", 2, claim: nil)]
         #expect(try a.syncctl("wait", "--nodes", "2").code == 0)
         for (path, digest) in pictures {
             let there = "\(b.store)/attachments/\(digest.prefix(2))/\(digest)"
