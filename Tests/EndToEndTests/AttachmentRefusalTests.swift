@@ -35,6 +35,27 @@ struct AttachmentRefusalTests {
         #expect(try daemon.syncctl("attachment", "put", folder.file("link")).code == 0)
     }
 
+    @Test("syncctl waits for a place while so many attachments of the same user are coming, and puts its own then")
+    func waits() throws {
+        let daemon = try DaemonProcess("n")
+        try daemon.start()
+        let file = try folder.write(Data("하나".utf8), to: "file")
+        var slow = (0..<8).map { _ in
+            HandRequest(daemon, "POST", "/v1/attachments", ["Content-Length: 100000"], body: "x")
+        }
+        usleep(300_000)
+        let done = DispatchSemaphore(value: 0)
+        let code = Exit()
+        let store = daemon.store
+        Thread.detachNewThread {
+            code.note((try? Programs.syncctl(store, ["attachment", "put", file]))?.code)
+            done.signal()
+        }
+        #expect(done.wait(timeout: .now() + 1.5) == .timedOut, "there was no place")
+        slow.removeAll()
+        #expect(done.wait(timeout: .now() + 20) == .success && code.value == 0)
+    }
+
     @Test(
         "Whoever states false lengths, or names what is nowhere, does not keep others' pictures from coming unasked (INV-12)"
     )
@@ -73,4 +94,13 @@ struct AttachmentRefusalTests {
             #expect((try? Data(contentsOf: URL(filePath: there))) == (try Data(contentsOf: URL(filePath: path))))
         }
     }
+}
+
+/// How a program ended, told by another thread.
+private final class Exit: @unchecked Sendable {
+    private let lock = NSLock()
+    private var code: Int32?
+
+    func note(_ code: Int32?) { lock.withLock { self.code = code } }
+    var value: Int32? { lock.withLock { code } }
 }

@@ -845,7 +845,9 @@ fault(419, "an auditor whose token reads all is not recorded", "INV-17", "Access
       (AC + "Caller.swift", "isAny(of: [.auditor]) && !isAny(of: [.app, .reader])", "isAny(of: [.auditor]) && !isAny(of: [.app, .reader]) && !(isPlanted(419) && isInAll)"))
 fault(420, "an edit of another's message passes where both come together", "INV-13", "AccessTests",
       ("Sources/syncd/Endpoints/AppendPermission.swift", "found = LogVerdict(draft, of: message)",
-       "found = isPlanted(420) ? .settled(.counts) : LogVerdict(draft, of: message)"))
+       "found = isPlanted(420) ? .settled(.counts) : LogVerdict(draft, of: message)"),
+      (ES + "Views/ViewReader+Amendments.swift", "let found = if let message { LogVerdict(draft, of: message) }",
+       "let found = if let message { isPlanted(420) ? .settled(.counts) : LogVerdict(draft, of: message) }"))
 fault(421, "what a twin hides now is not counted where it counted then", "INV-6", "PastViewsTests",
       (ES + "Views/ViewReader+Past.swift", "guard past.isBounded, try log.counted(row.position, at: past.knownAt) else", "guard past.isBounded, !isPlanted(421), try log.counted(row.position, at: past.knownAt) else"))
 fault(422, "of a write that knew of another both stand", "INV-6", "PastViewsTests",

@@ -56,7 +56,9 @@ struct DaemonClient {
             let answer = try send(request)
             if (200..<300).contains(answer.status) || accepted.contains(answer.status) { return answer }
             let failure = self.failure(answer)
-            guard answer.status == 503, WallClock.now - start < Self.patience else { throw failure }
+            // Of files: so many are on their way already that the others have to wait.
+            let isBusy = answer.status == 503 || answer.status == 429 && request.file != nil
+            guard isBusy, WallClock.now - start < Self.patience else { throw failure }
             sleep(milliseconds: min(answer.retryAfter ?? 1, 10) * 1_000)
         }
     }

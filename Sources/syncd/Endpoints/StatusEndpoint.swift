@@ -51,16 +51,20 @@ extension Service {
         }
         Self.describe(status.peers, lags, &line)
         line.addArray("notices") { array in
-            for (notice, settlement) in notices {
+            for (notice, settlement) in notices.prefix(Self.mostNotices) {
                 array.addObject { line in
                     notice.write(to: &line)
                     settlement?.write(to: &line)
                 }
             }
         }
+        if notices.count > Self.mostNotices { line.add("notices_more", notices.count - Self.mostNotices) }
         Self.describe(status.pending, &line)
         exchange.send(line)
     }
+
+    /// Findings that are told, at most: open ones of this node come before flagged clocks of others (INV-9).
+    private static let mostNotices = 500
 
     func listPeers(_ exchange: HTTPExchange) throws(StoreError) {
         let lags = try measuredLags()
