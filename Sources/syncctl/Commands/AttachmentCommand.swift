@@ -21,7 +21,7 @@ enum AttachmentCommand {
             ],
             discussion: """
                 The answer has what stands in the event: sha256, bytes and mediaType. Bytes that no event names within a day are taken \
-                away again.
+                away again. A folder, a pipe or a device is refused.
                 """), run: runPut)
 
     static let get = Subcommand(
