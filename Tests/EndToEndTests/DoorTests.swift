@@ -158,6 +158,9 @@ struct DoorTests {
             usleep(50_000)
         }
         #expect(status == 201)
+        usleep(300_000)
+        let again = (0..<8).map { _ in slowUpload(header) }
+        #expect(again.allSatisfy { $0.status(seconds: 0.2) == nil }, "all places are free again")
     }
 
     // MARK: Paths
