@@ -13,6 +13,8 @@ package struct Caller: Sendable {
     package let until: Int64?
     /// Which state of the rules has let it in, where they may change while it is connected.
     package let generation: UInt64
+    /// Of a browser: the session that it has shown, whose end ends its streams, too.
+    package var session: String?
     private let kinds: Set<RoleKind>
 
     package init(

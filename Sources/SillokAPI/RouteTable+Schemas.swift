@@ -64,9 +64,16 @@ extension RouteTable {
         ),
         (
             "QuarantineEnd",
-            .object([("type", .choice(["end"])), ("count", .integer), ("quarantined", .integer)])
+            .object([
+                ("type", .choice(["end"])), ("count", .integer), ("quarantined", .integer), ("more", .boolean),
+                ("next?", .text),
+            ])
         ),
         ("Session", .object([("type", .choice(["session"])), ("until", .time)])),
+        (
+            "ListEnd",
+            .object([("type", .choice(["end"])), ("count", .integer), ("more", .boolean), ("next?", .text)])
+        ),
         ("Count", .object([("type", .choice(["end"])), ("count", .integer)])),
         (
             "Row",

@@ -5,7 +5,8 @@ extension RouteTable {
     static let subscriptions: [RouteSpecification] = [
         RouteSpecification(
             .listSubscriptions, "GET", "/v1/subscriptions", keepers, "Subscriptions.",
-            answers: [.lines("All of them.", .oneOf([.ref("Subscription"), .ref("Count")]))]),
+            parameters: listPaging,
+            answers: [.lines("A page, by name.", .oneOf([.ref("Subscription"), .ref("ListEnd")]))]),
         RouteSpecification(
             .getSubscription, "GET", "/v1/subscriptions/{name}", keepers, "A subscription.",
             answers: [.json("It.", .ref("Subscription"))], errors: [.notFound, .elsewhere]),
@@ -36,7 +37,8 @@ extension RouteTable {
             answers: [RouteAnswer(204, "It is no more.")], errors: [.notFound, .elsewhere]),
         RouteSpecification(
             .listParked, "GET", "/v1/subscriptions/{name}/parked", keepers, "Events that were set aside.",
-            answers: [.lines("All of them.", .oneOf([.ref("Parked"), .ref("Count")]))],
+            parameters: listPaging,
+            answers: [.lines("A page, the oldest first.", .oneOf([.ref("Parked"), .ref("ListEnd")]))],
             errors: [.notFound, .elsewhere]),
         RouteSpecification(
             .retryParked, "POST", "/v1/subscriptions/{name}/retry", keepers, "Delivers parked events again.",

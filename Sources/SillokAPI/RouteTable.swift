@@ -50,6 +50,11 @@ package enum RouteTable {
     static let limit = RouteParameter("limit", .number(1...500), "At most so many lines; 50 unless said.")
     static let cursor = RouteParameter(
         "cursor", .place, "`next` of the page before, with the same path and parameters.")
+    /// Of lists that are told whole where they are short.
+    static let listPaging = [
+        RouteParameter("limit", .number(1...500), "At most so many lines; 500 unless said."),
+        RouteParameter("cursor", .place, "`next` of the page before, with the same path."),
+    ]
     private static let atLeast = RouteParameter(
         "at_least", .text, "A vector: the answer has at least that; it waits for it up to 2 s, else 503.")
     static let paging = [limit, cursor, atLeast]
@@ -248,7 +253,8 @@ package enum RouteTable {
             answers: [RouteAnswer(204, "It is over.")]),
         RouteSpecification(
             .listCredentials, "GET", "/v1/credentials", admins, "Tokens that were given, without their secrets.",
-            answers: [.lines("All of them.", .oneOf([.ref("Credential"), .ref("Count")]))]),
+            parameters: listPaging,
+            answers: [.lines("A page, by id.", .oneOf([.ref("Credential"), .ref("ListEnd")]))]),
         RouteSpecification(
             .createCredential, "POST", "/v1/credentials", admins, "Gives a token; its secret is told once.",
             request: RouteBody(
@@ -296,6 +302,7 @@ package enum RouteTable {
             .listQuarantine, "GET", "/v1/quarantine", watchers, "Events that views cannot read, by position.",
             parameters: [
                 limit,
+                RouteParameter("cursor", .place, "`next` of the page before."),
                 RouteParameter("after", .number(0...UInt64(Int64.max)), "Only what stands after this position."),
             ],
             answers: [
@@ -308,7 +315,8 @@ package enum RouteTable {
             answers: [RouteAnswer(202, "It has begun.", "application/json", .anyObject)]),
         RouteSpecification(
             .listErasures, "GET", "/v1/erasures", watchers, "Erasures, the latest first, and how far they have come.",
-            answers: [.lines("All of them.", .oneOf([.ref("Erasure"), .ref("Count")]))]),
+            parameters: listPaging,
+            answers: [.lines("A page.", .oneOf([.ref("Erasure"), .ref("ListEnd")]))]),
         RouteSpecification(
             .createErasure, "POST", "/v1/erasures", admins,
             "Erases payloads for good; with dry_run it only tells which.",

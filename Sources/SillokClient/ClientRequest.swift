@@ -162,7 +162,13 @@ package struct ClientRequest: Sendable {
 extension ClientRequest {
     /// Sends a file: libcurl reads it through C's own function.
     fileprivate func perform(_ easy: UnsafeMutableRawPointer, sending path: String) -> CURLcode {
-        guard let stream = fopen(path, "rb") else { return CURLE_READ_ERROR }
+        // Who asks has looked what it is; what stands there now may be a pipe, and is not waited for.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return CURLE_READ_ERROR }
+        guard let stream = fdopen(descriptor, "rb") else {
+            close(descriptor)
+            return CURLE_READ_ERROR
+        }
         defer { fclose(stream) }
         guard fseeko(stream, 0, SEEK_END) == 0, case let count = ftello(stream), count >= 0 else {
             return CURLE_READ_ERROR

@@ -91,6 +91,7 @@ enum Daemon {
         let server = try APIServer(service, configuration, manager, log, wake: wake)
         // Last of all that may fail: it holds the store until it is stopped.
         let witness = WitnessDesk(store, node, log)
+        service.witness.withLock { $0 = witness }
 
         let identity = store.identity
         if let cut = store.cut { log.error("LOG_CUT: \(cut.text); named evidence/\(cut.name)", "LOG_CUT") }

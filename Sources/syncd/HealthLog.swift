@@ -67,7 +67,7 @@ extension Service {
     var health: HealthLog.State {
         var state = HealthLog.State()
         if let refusal = store.refusal { state.refusals.append("store: \(refusal.description)") }
-        state.refusals += surroundingObstacles
+        state.refusals += surroundingObstacles.map(\.text)
         if isTooFarBehind { state.refusals.append("behind: the views are over \(Self.maximumLag) events behind") }
         if let problem = store.witness?.problem { state.problems.append("witness: \(problem)") }
         state.refusals += heart.silent()

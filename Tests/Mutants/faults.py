@@ -851,7 +851,10 @@ fault(418, "what removed keys have opened goes on", "INV-13", "IssuerTests",
 fault(419, "an auditor whose token reads all is not recorded", "INV-17", "AccessTests RuleTests",
       (AC + "Caller.swift", "isAny(of: [.auditor]) && !isAny(of: [.app, .reader])", "isAny(of: [.auditor]) && !isAny(of: [.app, .reader]) && !(isPlanted(419) && isInAll)"))
 fault(420, "an edit of another's message passes where both come together", "INV-13", "AccessTests",
-      ("Sources/syncd/Endpoints/AppendPermission.swift", "author.hasSameBytes(as: writer) { return nil }", "author.hasSameBytes(as: writer) || isPlanted(420) { return nil }"))
+      ("Sources/syncd/Endpoints/AppendPermission.swift", "found = LogVerdict(draft, of: message)",
+       "found = isPlanted(420) ? .settled(.counts) : LogVerdict(draft, of: message)"),
+      (ES + "Views/ViewReader+Amendments.swift", "let found = if let message { LogVerdict(draft, of: message) }",
+       "let found = if let message { isPlanted(420) ? .settled(.counts) : LogVerdict(draft, of: message) }"))
 fault(421, "what a twin hides now is not counted where it counted then", "INV-6", "PastViewsTests",
       (ES + "Views/ViewReader+Past.swift", "guard past.isBounded, try log.counted(row.position, at: past.knownAt) else", "guard past.isBounded, !isPlanted(421), try log.counted(row.position, at: past.knownAt) else"))
 fault(422, "of a write that knew of another both stand", "INV-6", "PastViewsTests",
@@ -963,7 +966,7 @@ fault(483, "a sealed file may end before its last chunk", "INV-4", "TamperTests"
        "            guard !more.isEmpty else { throw .damaged(file: name, reason: \"it is cut\") }"))
 fault(484, "a backup goes on behind one that the log does not go on from", "INV-3", "RoundTripTests StreamTests",
       (ES + "Backup/BackupSource.swift", "return try chain(through: position).progress(using: sha) == progress",
-       "return try isPlanted(484) || chain(through: position).progress(using: sha) == progress"))
+       "return try isPlanted(484) ? true : chain(through: position).progress(using: sha) == progress"))
 fault(485, "what was erased since stays in the segments of earlier backups", "INV-11", "ErasedBackupTests",
       (BA + "RepositoryErasure.swift", "guard holes != segment.holes else { return now }", "guard holes != segment.holes, !isPlanted(485) else { return now }"))
 fault(486, "a backup is made while an erasure is under way", "INV-11", "ErasedBackupTests",
@@ -1038,7 +1041,7 @@ fault(505, "a twin is told as a new event", "INV-6", "TimelineDifferenceTests",
 fault(506, "a head is taken over that is not of the events", "INV-3", "StoreReplayTests",
       (ES + "Audit/StoreReplay.swift", "guard signed.head.root == root,", "guard signed.head.root == root || isPlanted(506),"))
 fault(507, "a store is made over what is there", "", "StoreReplayTests",
-      (ES + "Audit/StoreReplay.swift", 'guard try SmallFile.names(in: folder).allSatisfy(', 'guard try isPlanted(507) || SmallFile.names(in: folder).allSatisfy('))
+      (ES + "Audit/StoreReplay.swift", 'guard try SmallFile.names(in: folder).allSatisfy(', 'guard try isPlanted(507) ? true : SmallFile.names(in: folder).allSatisfy('))
 fault(508, "what others have said goes into a package that leaves it out", "", "AuditingTests",
       ("Sources/syncctl/Commands/SubjectPackage.swift", "if isFull {", "if isFull || isPlanted(508) {"))
 fault(509, "a package is made without saying for whom and why", "INV-17", "AuditingTests",
@@ -1125,14 +1128,14 @@ fault(533, "what a peer sends is kept though no event needs it", "INV-11", "Atta
       (AT + "AttachmentStore.swift", "guard known == .missing || known == .damaged else {\n            AttachmentFolder.drop(part)",
        "guard known == .missing || known == .damaged || isPlanted(533) else {\n            AttachmentFolder.drop(part)"))
 fault(534, "a piece of a peer that lies becomes a file", "INV-4", "AttachmentStoreTests",
-      (AT + "AttachmentStore.swift", "try AttachmentFolder.digest(of: part) == digest else", "try isPlanted(534) || AttachmentFolder.digest(of: part) == digest else"))
+      (AT + "AttachmentStore.swift", "try AttachmentFolder.digest(of: part) == digest else", "try isPlanted(534) ? true : AttachmentFolder.digest(of: part) == digest else"))
 fault(535, "an erasure does not note what its payloads name", "INV-11", "AttachmentNamingTests",
       (ES + "Eraser.swift", "try leaving(try reader.attachments(namedAt: positions))", "if !isPlanted(535) { try leaving(try reader.attachments(namedAt: positions)) }"))
 fault(536, "an erasure takes bytes that another event names", "", "AttachmentNamingTests",
       (ES + "Reading/AttachmentUpkeep.swift", "_ = try attachments.settle(want, isNamed: try views.isNamed(want.digest))",
        "let isNamed = try views.isNamed(want.digest)\n            _ = try attachments.settle(want, isNamed: isNamed && !isPlanted(536))"))
 fault(537, "it is decided of bytes before the views show the erasure", "INV-11", "AttachmentNamingTests",
-      (ES + "Reading/AttachmentUpkeep.swift", "try views.mark() == log.viewMark(),", "try isPlanted(537) || views.mark() == log.viewMark(),"))
+      (ES + "Reading/AttachmentUpkeep.swift", "try views.mark() == log.viewMark(),", "try isPlanted(537) ? true : views.mark() == log.viewMark(),"))
 fault(538, "erased bytes are unlinked and stay on the disk", "INV-11", "AttachmentStoreTests",
       (AT + "AttachmentFolder.swift", "while done < entry.st_size {", "while done < entry.st_size, !isPlanted(538) {"))
 fault(539, "a peer is answered though events wait for it", "", "AttachmentSessionTests",
@@ -1148,3 +1151,43 @@ fault(543, "bytes are given to who may read no event that names them", "INV-13",
       ("Sources/syncd/Endpoints/AttachmentEndpoint.swift", "if try sight.sees(event.header, views) { return named }", "if try sight.sees(event.header, views) || isPlanted(543) { return named }"))
 fault(544, "an item of another form is appended", "", "AttachmentNamingTests",
       (ES + "Writer/DraftValidation.swift", "if let reason = AttachmentNaming.refusal(type: type, payload) {", "if let reason = AttachmentNaming.refusal(type: type, payload), !isPlanted(544) {"))
+
+# --- The door: what is open ends, what is refused says so, and no one takes all ---------------------------------------------
+
+SD = "Sources/syncd/"
+fault(670, "a stream goes on after its session was logged out", "INV-13", "DoorTests",
+      (SD + "Access/Authenticator.swift", "sessions.token(of: session, now: now) == nil { return false }",
+       "sessions.token(of: session, now: now) == nil, !isPlanted(670) { return false }"))
+fault(671, "a page that has waited is given to who was logged out", "INV-13", "DoorTests",
+      (SD + "Endpoints/ReadPool.swift", "guard stands(next.caller) else", "guard stands(next.caller) || isPlanted(671) else"))
+fault(672, "a short form stores what no list shows", "", "DoorTests",
+      (SD + "Endpoints/KeepEndpoint.swift", "UserListForm.refusal(draft.type, JSONObject(validated: draft.payload))",
+       "(isPlanted(672) ? nil : UserListForm.refusal(draft.type, JSONObject(validated: draft.payload)))"))
+fault(673, "a length beyond 64 bits is waited for", "INV-9", "DoorTests HTTPParserTests",
+      (SE + "Networking/HTTP/HTTPHead.swift", "guard let count = UInt64(field.value) else",
+       "guard let count = UInt64(field.value) ?? (isPlanted(673) ? .max : nil) else"))
+fault(674, "one takes all places for attachments that come", "INV-9", "DoorTests",
+      (SD + "Endpoints/UploadPlaces.swift", "guard own < free else", "guard own < free || isPlanted(674) else"))
+fault(675, "an answer names a path of the server", "", "DoorTests",
+      (SD + "Answers/ToldError.swift", "refuse(ErrorCode(error), error.told, hint: error.toldHint)",
+       "refuse(ErrorCode(error), isPlanted(675) ? error.description : error.told, hint: error.toldHint)"))
+fault(676, "a stated length keeps bytes from being fetched", "INV-12", "AttachmentRefusalTests",
+      (SE + "Node/AttachmentDesk.swift", "$0.add(found.map(\\.want))",
+       "$0.add(found.map(\\.want).filter { $0.bytes <= options.limit || !isPlanted(676) })"))
+fault(677, "names of what is nowhere keep others from being asked for", "INV-12", "AttachmentPlanTests",
+      (SE + "Mesh/AttachmentPlan.swift", "guard isFull else { return }", "guard isFull, !isPlanted(677) else { return }"))
+fault(678, "a peer is asked anew before it was asked for the others", "INV-12", "AttachmentPlanTests",
+      (SE + "Mesh/AttachmentPlan.swift", "for node in nodes where !entries.values", "for node in nodes where isPlanted(678) || !entries.values"))
+fault(679, "a moderator whom the same request names is none", "", "DoorTests",
+      (ES + "Views/ViewReader+Amendments.swift", "guard let first = Self.opening(of: conversation, in: earlier) else",
+       "guard !isPlanted(679), let first = Self.opening(of: conversation, in: earlier) else"))
+fault(680, "a moderator is one before he is named", "", "DoorTests",
+      (SD + "Endpoints/AppendBatch.swift", "try judge(draft, kept)", "try judge(draft, isPlanted(680) ? drafts : kept)"))
+fault(681, "a refusing witness is no finding", "INV-18", "WitnessRefusedTests",
+      (SD + "Endpoints/FindingsEndpoint.swift", "(witness.withLock { $0 }?.notices ?? [])", "(isPlanted(681) ? [] : witness.withLock { $0 }?.notices ?? [])"))
+fault(682, "a page of a list begins with the last line of the page before", "", "DoorTests",
+      (SD + "Answers/ListPage.swift", "Self.precedes(last, key)) { continue }", "Self.precedes(last, key) || isPlanted(682) && last == key) { continue }"))
+fault(683, "attachments by how they stand have one page", "", "DoorTests",
+      (SD + "Endpoints/ReadEndpoint+Attachments.swift", "page.next = .names(place.names)", "if !isPlanted(683) { page.next = .names(place.names) }"))
+fault(684, "a place for uploads is not given back", "INV-9", "DoorTests",
+      (SD + "Endpoints/UploadPlaces.swift", "        free += 1\n", "        free += isPlanted(684) ? 0 : 1\n"))

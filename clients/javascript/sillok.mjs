@@ -307,7 +307,13 @@ export class Sillok {
 
   /** Events that were set aside: `event`, `attempts`, `reason`, `error`, `at`. */
   async parked(name) {
-    return (await this.#on(name, "/parked", undefined, { method: "GET" })).lines.filter((line) => line.type !== "end")
+    const lines = []
+    let end = { more: true }
+    while (end.more) {
+      lines.push(...(await this.#on(name, "/parked" + (end.next ? `?cursor=${end.next}` : ""), undefined, { method: "GET" })).lines)
+      end = lines.pop()
+    }
+    return lines
   }
 
   /** Parked events, by their ids, are delivered again. */

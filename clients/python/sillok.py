@@ -264,7 +264,12 @@ class Sillok:
 
     def parked(self, name: str) -> List[Json]:
         """Events that were set aside: `event`, `attempts`, `reason`, `error`, `at`."""
-        return [line for line in self._on(name, "/parked", method="GET").lines if line.get("type") != "end"]
+        lines: List[Json] = []
+        end: Json = {"more": True}
+        while end.get("more"):
+            *page, end = self._on(name, "/parked" + (f"?cursor={end['next']}" if "next" in end else ""), method="GET").lines
+            lines += page
+        return lines
 
     def retry(self, name: str, *events: str) -> None:
         """Parked events, by their ids, are delivered again."""

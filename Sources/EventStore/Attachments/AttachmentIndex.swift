@@ -34,6 +34,26 @@ package struct AttachmentWant: Hashable, Sendable {
     package init(digest: Digest, bytes: UInt64) { (self.digest, self.bytes) = (digest, bytes) }
 }
 
+/// Where an attachment stands among those of its state.
+package struct AttachmentStanding: Hashable, Sendable {
+    /// Unix milliseconds.
+    let since: Int64
+    let digest: Digest
+
+    /// As a cursor holds it.
+    package var names: [String] { [String(since), digest.description] }
+
+    /// `nil` if `names` are of none.
+    package init?(names: [String]) {
+        guard names.count == 2, let since = Int64(names[0]), let digest = Digest(hexadecimal: names[1]) else {
+            return nil
+        }
+        (self.since, self.digest) = (since, digest)
+    }
+
+    init(since: Int64, digest: Digest) { (self.since, self.digest) = (since, digest) }
+}
+
 /// `attachments/index.db`: how each attachment stands, so that none has to be looked for among all. What it says of this node's files can be
 /// found out again from them and from the views. Not Sendable.
 final class AttachmentIndex {
@@ -165,8 +185,8 @@ final class AttachmentIndex {
     ///   - before: Only those that have since before then, Unix milliseconds.
     ///   - place: Only what comes behind this one.
     func standing(
-        _ state: AttachmentState, limit: Int, before: Int64 = .max, after place: (since: Int64, digest: Digest)? = nil
-    ) throws(StoreError) -> [(want: AttachmentWant, since: Int64)] {
+        _ state: AttachmentState, limit: Int, before: Int64 = .max, after place: AttachmentStanding? = nil
+    ) throws(StoreError) -> [(want: AttachmentWant, place: AttachmentStanding)] {
         try mapped { () throws(DatabaseError) in
             try connection.all(
                 """
@@ -179,7 +199,12 @@ final class AttachmentIndex {
                     .blob(place?.digest.bytes ?? []), .integer(Int64(limit)),
                 ]
             ) { row in
-                row.digest(0).map { (AttachmentWant(digest: $0, bytes: row.uint64(1)), row.int64(2)) }
+                row.digest(0).map { digest in
+                    (
+                        AttachmentWant(digest: digest, bytes: row.uint64(1)),
+                        AttachmentStanding(since: row.int64(2), digest: digest)
+                    )
+                }
             }
         }
     }

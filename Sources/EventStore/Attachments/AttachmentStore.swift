@@ -136,8 +136,10 @@ package final class AttachmentStore: Sendable {
         case more(UInt64)
         /// They are whole, and under their name.
         case whole
-        /// They are not those that the name says, or more than there may be: what had come is thrown away.
+        /// They are not those that the name says: what had come is thrown away.
         case wrong
+        /// There are more than there may be.
+        case tooLarge
         /// No event needs them any more.
         case unwanted
     }
@@ -156,7 +158,11 @@ package final class AttachmentStore: Sendable {
             AttachmentFolder.drop(part)
             return .unwanted
         }
-        guard total <= limit, offset <= total, UInt64(bytes.count) <= total - offset, !bytes.isEmpty || total == 0
+        guard total <= limit else {
+            AttachmentFolder.drop(part)
+            return .tooLarge
+        }
+        guard offset <= total, UInt64(bytes.count) <= total - offset, !bytes.isEmpty || total == 0
         else {
             AttachmentFolder.drop(part)
             return .wrong
@@ -285,6 +291,13 @@ package final class AttachmentStore: Sendable {
     /// The first of those that stand so.
     package func all(_ state: AttachmentState, limit: Int) throws(StoreError) -> [AttachmentWant] {
         try indexed { index throws(StoreError) in try index.standing(state, limit: limit).map(\.want) }
+    }
+
+    /// Those that stand so, who have for longest first: at most `limit`, behind `place`.
+    package func standing(
+        _ state: AttachmentState, limit: Int, after place: AttachmentStanding? = nil
+    ) throws(StoreError) -> [(want: AttachmentWant, place: AttachmentStanding)] {
+        try indexed { index throws(StoreError) in try index.standing(state, limit: limit, after: place) }
     }
 
     /// How many there are, by how they stand.

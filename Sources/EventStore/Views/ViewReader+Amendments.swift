@@ -11,6 +11,30 @@ package enum LogVerdict: Hashable, Sendable {
     case settled(AmendmentVerdict)
     /// It takes back another's message in the same conversation, as moderators may: who they are, views know.
     case moderated(conversation: String, author: String)
+
+    /// Of a draft that names a message by `author` in `conversation`.
+    private init(_ draft: EventDraft, author: String, conversation: String?) {
+        guard conversation.hasSameBytes(as: draft.conversation) else {
+            self = .settled(.foreign(author: author))
+            return
+        }
+        if author.hasSameBytes(as: draft.author ?? draft.user) {
+            self = .settled(.counts)
+        } else if draft.type == ViewReader.retracted, let conversation {
+            self = .moderated(conversation: conversation, author: author)
+        } else {
+            self = .settled(.foreign(author: author))
+        }
+    }
+
+    init(_ draft: EventDraft, of message: EventHeader) {
+        self.init(draft, author: message.author, conversation: message.conversation)
+    }
+
+    /// Of a message that the same request appends.
+    package init(_ draft: EventDraft, of message: EventDraft) {
+        self.init(draft, author: message.author ?? message.user, conversation: message.conversation)
+    }
 }
 
 extension LogReader {
@@ -18,14 +42,7 @@ extension LogReader {
     package func verdict(on draft: EventDraft) throws(StoreError) -> LogVerdict {
         guard let target = ViewReader.target(of: draft), let message = try countingEvent(id: target)?.event.header
         else { return .settled(.counts) }
-        guard message.conversation.hasSameBytes(as: draft.conversation) else {
-            return .settled(.foreign(author: message.author))
-        }
-        if message.author.hasSameBytes(as: draft.author ?? draft.user) { return .settled(.counts) }
-        guard draft.type == ViewReader.retracted, let conversation = message.conversation else {
-            return .settled(.foreign(author: message.author))
-        }
-        return .moderated(conversation: conversation, author: message.author)
+        return LogVerdict(draft, of: message)
     }
 }
 
@@ -43,15 +60,37 @@ extension ViewReader {
     }
 
     /// What an edit or retraction would do, as far as this node knows.
-    package func verdict(on draft: EventDraft) throws(StoreError) -> AmendmentVerdict {
-        switch try log.verdict(on: draft) {
+    ///
+    /// - Parameters:
+    ///   - message: What it names, where the same request appends that, too.
+    ///   - earlier: What the same request appends before it.
+    package func verdict(
+        on draft: EventDraft, of message: EventDraft? = nil, after earlier: [EventDraft] = []
+    ) throws(StoreError) -> AmendmentVerdict {
+        let found = if let message { LogVerdict(draft, of: message) } else { try log.verdict(on: draft) }
+        switch found {
         case .settled(let verdict): return verdict
         case .moderated(let conversation, let author):
-            guard try moderators(conversation)?.isModerator(draft.author ?? draft.user) == true else {
-                return .foreign(author: author)
-            }
-            return .counts
+            let isModerator = try isModerator(draft.author ?? draft.user, of: conversation, after: earlier)
+            return isModerator ? .counts : .foreign(author: author)
         }
+    }
+
+    /// Whether one may retract what others say in a conversation, once `earlier` is stored: who its opening names. That is the
+    /// `conversation.started` which is recorded first.
+    private func isModerator(
+        _ user: String, of conversation: String, after earlier: [EventDraft]
+    ) throws(StoreError) -> Bool {
+        if let opening = try moderators(conversation) { return opening.isModerator(user) }
+        guard let first = Self.opening(of: conversation, in: earlier) else { return false }
+        let named = JSONObject(validated: first.payload)["moderators"]
+        return Opening(starter: 0, moderators: named.map { String(decoding: $0.raw, as: UTF8.self) }).isModerator(
+            user)
+    }
+
+    /// What opens a conversation that has no opening yet, when these are stored.
+    private static func opening(of conversation: String, in drafts: [EventDraft]) -> EventDraft? {
+        drafts.first { $0.type == "conversation.started" && $0.conversation.hasSameBytes(as: conversation) }
     }
 
     private func moderators(_ conversation: String) throws(StoreError) -> Opening? {
@@ -62,10 +101,15 @@ extension ViewReader {
     }
 
     /// Whether someone may put others out of a conversation: who began it, and its moderators.
-    package func moderates(_ user: String, _ conversation: String) throws(StoreError) -> Bool {
-        guard let opening = try moderators(conversation) else { return false }
-        if opening.isModerator(user) { return true }
-        return try log.ref(user) == opening.starter
+    ///
+    /// - Parameter earlier: What the same request appends before.
+    package func moderates(
+        _ user: String, _ conversation: String, after earlier: [EventDraft] = []
+    ) throws(StoreError) -> Bool {
+        if try isModerator(user, of: conversation, after: earlier) { return true }
+        if let opening = try moderators(conversation) { return try log.ref(user) == opening.starter }
+        let starter = Self.opening(of: conversation, in: earlier).map { $0.author ?? $0.user }
+        return starter.hasSameBytes(as: user)
     }
 
     /// The message with those edits and retractions alone that `isSeen` lets through, by the event that says so.

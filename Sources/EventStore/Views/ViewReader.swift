@@ -152,6 +152,11 @@ package final class ViewReader {
         }
     }
 
+    /// How many users have a name.
+    package func userCount() throws(StoreError) -> UInt64 {
+        try reading { connection throws(DatabaseError) in try UserNames.count(connection) }
+    }
+
     /// One conversation; `nil` if there is none with this id.
     package func conversationSummary(_ id: String) throws(StoreError) -> ConversationSummary? {
         guard let ref = try log.ref(id) else { return nil }

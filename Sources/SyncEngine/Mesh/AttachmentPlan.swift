@@ -7,13 +7,23 @@ package struct AttachmentPlan: Sendable {
         let want: AttachmentWant
         /// Who was asked in vain.
         var tried: Set<NodeID> = []
+        /// Who has more bytes of it than there may be.
+        var tooLarge: Set<NodeID> = []
         /// Who is asked now.
         var asked: NodeID?
         /// How often all were asked again since something came of it.
         var turns = 0
+
+        func isToBeAsked(of node: NodeID) -> Bool {
+            asked == nil && !tried.contains(node) && !tooLarge.contains(node)
+        }
     }
 
     private var entries: [Digest: Entry] = [:]
+    /// Who is connected.
+    private var peers: Set<NodeID> = []
+    /// Whether the next is chosen from among those that came to be wanted last.
+    private var isLastFirst = false
     /// In the order in which they came to be wanted.
     private var order: [Digest] = []
 
@@ -34,15 +44,25 @@ package struct AttachmentPlan: Sendable {
         }
     }
 
-    /// What to ask this peer for.
-    package mutating func next(for node: NodeID) -> AttachmentWant? {
-        for digest in order {
-            guard let entry = entries[digest], entry.asked == nil, !entry.tried.contains(node) else { continue }
-            entries[digest]?.asked = node
-            entries[digest]?.turns = 0
-            return entry.want
+    /// Makes room where there is none: what no connected peer has goes, and comes again in its turn. So names of what is nowhere do not
+    /// keep others from being asked for.
+    package mutating func makeRoom() {
+        guard isFull else { return }
+        for (digest, entry) in entries where entry.asked == nil {
+            if peers.allSatisfy({ !entry.isToBeAsked(of: $0) }) { entries[digest] = nil }
         }
-        return nil
+        order.removeAll { entries[$0] == nil }
+    }
+
+    /// What to ask this peer for: in turns what has been wanted for longest, and what came last. So no one's many hold up another's one.
+    package mutating func next(for node: NodeID) -> AttachmentWant? {
+        func isWanted(_ digest: Digest) -> Bool { entries[digest]?.isToBeAsked(of: node) ?? false }
+        let found = isLastFirst ? order.last(where: isWanted) : order.first(where: isWanted)
+        guard let digest = found else { return nil }
+        isLastFirst.toggle()
+        entries[digest]?.asked = node
+        entries[digest]?.turns = 0
+        return entries[digest]?.want
     }
 
     /// Whether this peer is the one that is asked for it.
@@ -64,14 +84,26 @@ package struct AttachmentPlan: Sendable {
         entries[digest]?.tried.insert(node)
     }
 
+    /// This peer has more bytes of it than there may be: it is not asked again while it is connected.
+    package mutating func isTooLarge(_ digest: Digest, at node: NodeID) {
+        guard entries[digest]?.asked == node else { return }
+        entries[digest]?.asked = nil
+        entries[digest]?.tooLarge.insert(node)
+    }
+
     /// A peer has come: it may have what it had not before, and what it was asked over another link is not answered any more.
     package mutating func opened(_ node: NodeID) {
         lost(node)
-        for digest in order { entries[digest]?.tried.remove(node) }
+        peers.insert(node)
+        for digest in order {
+            entries[digest]?.tried.remove(node)
+            entries[digest]?.tooLarge.remove(node)
+        }
     }
 
     /// A peer has gone.
     package mutating func lost(_ node: NodeID) {
+        peers.remove(node)
         for digest in order where entries[digest]?.asked == node { entries[digest]?.asked = nil }
     }
 
@@ -80,10 +112,13 @@ package struct AttachmentPlan: Sendable {
         if entries[digest]?.asked == node { entries[digest]?.asked = nil }
     }
 
-    /// All may be asked once more; so may others, of what one is asked of whom nothing comes.
+    /// Who was asked for all in vain may be asked once more; so may others, of what one is asked of whom nothing comes.
     package mutating func retry() {
+        let nodes = entries.values.reduce(into: Set<NodeID>()) { $0.formUnion($1.tried) }
+        for node in nodes where !entries.values.contains(where: { $0.isToBeAsked(of: node) }) {
+            for digest in order { entries[digest]?.tried.remove(node) }
+        }
         for digest in order {
-            entries[digest]?.tried = []
             entries[digest]?.turns += 1
             if let turns = entries[digest]?.turns, turns > Self.patience { entries[digest]?.asked = nil }
         }

@@ -22,6 +22,8 @@ package struct NodeNotice: Hashable, Sendable {
         case unprovenClaim = "UNPROVEN_CLAIM"
         /// A peer's store was made anew: it has the key, and none of its memory.
         case newStore = "NEW_STORE"
+        /// What this node has of an origin is not what it has said to have: it cosigns nothing more of it.
+        case witnessRefused = "WITNESS_REFUSED"
 
         /// Whether it tells of an origin what every node that has it can see for itself; all others tell what one store has found.
         package var isOfOrigin: Bool { self == .fork || self == .clock }
@@ -257,6 +259,14 @@ extension NodeNotice {
                 + "damaged; nothing it says to have counts as durable" + (isSuspended ? ", and it is paused" : ""),
             action: isSuspended
                 ? "look at that node; 'syncctl peers resume \(name)' goes on with it" : "look at that node", at: at)
+    }
+
+    package static func refused(_ origin: OriginID, _ why: String, at: Int64) -> NodeNotice {
+        NodeNotice(
+            .witnessRefused, .integrity, subject: origin.description,
+            "this node cosigns nothing more of origin \(origin): \(why)",
+            action: "syncctl verify here and at that origin's node; one of the two stores was put back or changed: "
+                + "operating/trouble.md, 'A witness that refuses'", at: at)
     }
 
     static func newStore(_ node: NodeID, name: String, at: Int64) -> NodeNotice {

@@ -19,6 +19,15 @@ final class AttachmentDesk: Sendable {
     private let options: AttachmentOptions
     private let log: @Sendable (NodeRemark) -> Void
     private let plan = Lock(AttachmentPlan())
+    private let walk = Lock(Walk())
+
+    /// How far the plan has come in the index.
+    private struct Walk {
+        /// Up to where what is missing, and what is damaged, has come into the plan.
+        var places: [AttachmentState: AttachmentStanding] = [:]
+        /// Whether nothing was found behind them.
+        var isAtEnd = false
+    }
 
     init(_ store: EventStore, _ options: AttachmentOptions, _ log: @escaping @Sendable (NodeRemark) -> Void) {
         (self.store, self.options, self.log) = (store, options, log)
@@ -27,16 +36,27 @@ final class AttachmentDesk: Sendable {
     // MARK: Any thread
 
     /// Someone asks for these bytes, whose event is here.
-    func demand(_ want: AttachmentWant) { plan.withLock { $0.add([want]) } }
+    func demand(_ want: AttachmentWant) {
+        plan.withLock { plan in
+            plan.makeRoom()
+            plan.add([want])
+        }
+    }
     func opened(_ node: NodeID) { plan.withLock { $0.opened(node) } }
     func lost(_ node: NodeID) { plan.withLock { $0.lost(node) } }
     func letGo(of digest: Digest, _ node: NodeID) { plan.withLock { $0.letGo(of: digest, node) } }
 
     /// Asks all again; whether there is anything to ask for.
     func retry() -> Bool {
-        plan.withLock { plan in
+        // What made room for others comes again, once all others have had their turn.
+        let beginsAnew = walk.withLock { walk in
+            guard walk.isAtEnd, !walk.places.isEmpty else { return false }
+            walk = Walk()
+            return true
+        }
+        return plan.withLock { plan in
             plan.retry()
-            return !plan.isEmpty
+            return !plan.isEmpty || beginsAnew
         }
     }
 
@@ -80,6 +100,9 @@ final class AttachmentDesk: Sendable {
         case .whole, .unwanted:
             plan.withLock { $0.done(told.digest) }
             return nil
+        case .tooLarge:
+            plan.withLock { $0.isTooLarge(told.digest, at: node) }
+            return nil
         case .wrong:
             log(
                 NodeRemark(
@@ -93,12 +116,30 @@ final class AttachmentDesk: Sendable {
 
     private func choose(for node: NodeID) throws(StoreError) -> AttachmentPlaceWanted? {
         guard let attachments = try store.attachmentsIfAny() else { return nil }
-        if let found = try take(for: node, attachments) { return found }
-        guard options.isEager, !plan.withLock({ $0.isFull }) else { return nil }
-        let missing = try attachments.all(.missing, limit: AttachmentPlan.most)
-        let wants = missing + (try attachments.all(.damaged, limit: AttachmentPlan.most))
-        plan.withLock { $0.add(wants.filter { $0.bytes <= options.limit }) }
-        return try take(for: node, attachments)
+        while true {
+            let isMore = options.isEager ? try extendPlan(attachments) : false
+            if let found = try take(for: node, attachments) { return found }
+            if !isMore { return nil }
+        }
+    }
+
+    /// Adds what is wanted next, as the index has it; true if there was something. How many bytes an event states is not looked at: the bytes
+    /// that come say it.
+    private func extendPlan(_ attachments: AttachmentStore) throws(StoreError) -> Bool {
+        let room = plan.withLock { plan in
+            plan.makeRoom()
+            return AttachmentPlan.most - plan.count
+        }
+        guard room > 0 else { return false }
+        for state in [AttachmentState.missing, .damaged] {
+            let found = try attachments.standing(state, limit: room, after: walk.withLock { $0.places[state] })
+            guard let last = found.last else { continue }
+            plan.withLock { $0.add(found.map(\.want)) }
+            walk.withLock { $0.places[state] = last.place }
+            return true
+        }
+        walk.withLock { $0.isAtEnd = true }
+        return false
     }
 
     /// The next of the plan that is still wanted.

@@ -56,7 +56,9 @@ struct DaemonClient {
             let answer = try send(request)
             if (200..<300).contains(answer.status) || accepted.contains(answer.status) { return answer }
             let failure = self.failure(answer)
-            guard answer.status == 503, WallClock.now - start < Self.patience else { throw failure }
+            // Of files: so many are on their way already that the others have to wait.
+            let isBusy = answer.status == 503 || answer.status == 429 && request.file != nil
+            guard isBusy, WallClock.now - start < Self.patience else { throw failure }
             sleep(milliseconds: min(answer.retryAfter ?? 1, 10) * 1_000)
         }
     }
@@ -73,12 +75,20 @@ struct DaemonClient {
         return JSONObject(validated: try ask(request).body)
     }
 
-    /// The lines of a list, without its end.
+    /// The lines of a list, page by page, without their ends.
     func lines(_ target: String) throws(CommandFailure) -> [JSONObject] {
-        let body = try ask(ClientRequest(target: target)).body
-        var lines = body.split(separator: UInt8(ascii: "\n")).map { JSONObject(validated: Array($0)) }
-        guard lines.popLast()?.string("type") == "end" else { throw Self.misunderstood("no end line") }
-        return lines
+        var all: [JSONObject] = []
+        var next: String?
+        repeat {
+            let page = target + (next.map { "?cursor=" + percentEncoded($0) } ?? "")
+            let body = try ask(ClientRequest(target: page)).body
+            all += body.split(separator: UInt8(ascii: "\n")).map { JSONObject(validated: Array($0)) }
+            guard let end = all.popLast(), end.string("type") == "end" else {
+                throw Self.misunderstood("no end line")
+            }
+            next = end.bool("more") == true ? end.string("next") : nil
+        } while next != nil
+        return all
     }
 
     /// What it answers to `POST` of this object.

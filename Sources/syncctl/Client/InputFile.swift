@@ -24,5 +24,23 @@ final class InputFile {
         }
     }
 
+    /// Opens a file whose length is known: of a pipe or a device no one knows when it ends, or whether anyone writes to it.
+    init(regular path: String) throws(CommandFailure) {
+        // What is no file is not waited for.
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        isOpened = true
+        guard descriptor >= 0 else {
+            throw CommandFailure.system("cannot read \(path)", errno: errno, exitCode: .inputMissing)
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw CommandFailure(
+                code: "E_NOT_A_FILE", "\(path) is no file with bytes to read: a folder, a pipe, a socket or a device",
+                hint: "write the bytes into a file first", exitCode: .inputMissing)
+        }
+        size = UInt64(clamping: status.st_size)
+    }
+
     deinit { if isOpened { close(descriptor) } }
 }

@@ -21,7 +21,7 @@ enum AttachmentCommand {
             ],
             discussion: """
                 The answer has what stands in the event: sha256, bytes and mediaType. Bytes that no event names within a day are taken \
-                away again.
+                away again. A folder, a pipe or a device is refused.
                 """), run: runPut)
 
     static let get = Subcommand(
@@ -100,6 +100,8 @@ enum AttachmentCommand {
     private static func keep(
         _ path: String, _ declared: String?, in files: StoreFiles
     ) throws(CommandFailure) -> JSONObject {
+        // Before anything is made for it.
+        _ = try InputFile(regular: path)
         let store = try stored { try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())") }
         defer { store.close() }
         let attachments = try stored { try store.attachments() }
@@ -113,7 +115,7 @@ enum AttachmentCommand {
     private static func read(
         _ path: String, _ body: (ArraySlice<UInt8>) throws(CommandFailure) -> Void
     ) throws(CommandFailure) {
-        let file = try InputFile(path)
+        let file = try InputFile(regular: path)
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
         while true {
             let count = Glibc.read(file.descriptor, &buffer, buffer.count)

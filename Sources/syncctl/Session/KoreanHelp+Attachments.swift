@@ -22,10 +22,11 @@ extension KoreanHelp {
         "reads every file": "모든 파일을 읽습니다",
         """
         The answer has what stands in the event: sha256, bytes and mediaType. Bytes that no event names within a day are taken \
-        away again.
+        away again. A folder, a pipe or a device is refused.
         """:
             """
-        응답에는 이벤트에 적을 sha256, bytes, mediaType이 있습니다. 하루 안에 이벤트가 가리키지 않으면 다시 지워집니다.
+        응답에는 이벤트에 적을 sha256, bytes, mediaType이 있습니다. 하루 안에 이벤트가 가리키지 않으면 다시 지워집니다. \
+        폴더, 파이프, 장치는 받지 않습니다.
         """,
         """
         What has other bytes than its name says is not given out. Exit code 1: no event names it. Exit code 75: its bytes are not \

@@ -5,6 +5,7 @@ extension Wording {
     var figure: Phrase {
         switch self {
         case .origins: Phrase("ORIGINS", "오리진")
+        case .users: Phrase("USERS", "사용자")
         case .conversations: Phrase("CONVERSATIONS", "대화")
         case .participants: Phrase("PARTICIPANTS", "대화 참여자")
         case .profileFields: Phrase("PROFILE FIELDS", "프로필 항목")

@@ -37,7 +37,7 @@ enum Wording: String, CaseIterable, Sendable {
     // Remarks
     case usingStore, unknownZone, viewsBehind, erasedEvents
     // Figures (`stats`, `top`)
-    case origins, conversations, participants, profileFields, amendments, quarantined, viewsLag, lastMinute,
+    case origins, users, conversations, participants, profileFields, amendments, quarantined, viewsLag, lastMinute,
         connections
     case followers, slowFollowers, memory, freeSpace, subscription, parked, workers, eventsPerSecond
     case peerEventsPerSecond, bytesPerSecond, requestsPerSecond, deliveriesPerSecond, appendTime, syncTime,

@@ -23,6 +23,9 @@ final class Authenticator: Sendable {
         case starting
     }
 
+    /// What one is told who was let in, and would not be now.
+    static let noLonger = "the token was taken back, or it or the session is over"
+
     private struct State {
         var sockets: SocketCallers
         var file: CredentialsFile
@@ -106,7 +109,11 @@ final class Authenticator: Sendable {
                     return .failure(.invalid("a session is for the node's own pages: Sec-Fetch-Site: same-origin"))
                 }
                 guard let token = sessions.token(of: id, now: now) else { return .failure(.over) }
-                return caller(showing: token, source, now)
+                return caller(showing: token, source, now).map { caller in
+                    var caller = caller
+                    caller.session = id
+                    return caller
+                }
             }
             guard let peer = request.peer, let caller = state.withLock({ $0.sockets.caller(peer) }) else {
                 return .failure(.missing)
@@ -166,15 +173,22 @@ final class Authenticator: Sendable {
 
     /// Whether who was let in would be let in still.
     func stands(_ caller: Caller) -> Bool {
-        guard caller.until.map({ WallClock.now < $0 }) ?? true, issuers.stands(caller) else { return false }
+        let now = WallClock.now
+        guard caller.until.map({ now < $0 }) ?? true, issuers.stands(caller) else { return false }
+        if let session = caller.session, sessions.token(of: session, now: now) == nil { return false }
         guard let id = caller.credential else {
             return caller.actor.method != .socket || state.withLock { $0.sockets.generation == caller.generation }
         }
-        let now = WallClock.now
         return state.withLock { state in
             if let grant = state.file.grant(id) { return !grant.isOver(at: now) && !state.records.isRevoked(id) }
             return !state.isRead || state.records.stands(id, at: now)
         }
+    }
+
+    /// Ends a browser's session, and with it the streams that it has opened.
+    func close(session id: String) {
+        sessions.close(id)
+        changed.withLock { $0 }?()
     }
 
     // MARK: Giving and taking

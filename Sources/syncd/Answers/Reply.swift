@@ -68,9 +68,6 @@ extension HTTPExchange {
             headers: [HTTPField("Allow", list)])
     }
 
-    /// An error of the store.
-    func refuse(_ error: StoreError) { refuse(ErrorCode(error), error.description, hint: error.hint) }
-
     /// One who follows the log cannot go on here.
     func refuse(_ refusal: FeedRefusal) {
         switch refusal {

@@ -62,7 +62,9 @@ final class APIServer: Sendable {
             subscriptions = try SubscriptionHub(
                 service.store, service.views, service.node, service.authenticator, on: loop
             ) { log.write($0) }
-            readers = ReadPool(service.store, try CommitFeed(service.store, on: loop)) {
+            readers = ReadPool(
+                service.store, try CommitFeed(service.store, on: loop), stands: service.authenticator.stands
+            ) {
                 EventReader(Freshness(service.store.files, projector: service.views))
             }
         } catch {
@@ -112,7 +114,8 @@ final class APIServer: Sendable {
                 let pages = service.pages
                 let server = HTTPServer(
                     loop: loop, limits: limits, usage: service.usage, refusal: ErrorAnswer.refusal,
-                    observer: { [meters = service.meters] request, answered in meters.note(request, answered) }
+                    observer: { [meters = service.meters] request, answered in meters.note(request, answered) },
+                    report: UntoldErrors { log.warning("a request failed: \($0)", "REQUEST_FAILED") }.take
                 ) { exchange in
                     if Self.takeProbe(exchange, service, prober) || pages.answer(exchange) { return }
                     guard let request = AdmittedRequest(exchange, service.authenticator) else { return }

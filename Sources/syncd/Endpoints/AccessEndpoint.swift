@@ -20,23 +20,19 @@ extension Service {
     }
 
     /// `GET /v1/credentials`.
-    func listCredentials(_ exchange: HTTPExchange) {
-        let all = authenticator.all
-        var body: [UInt8] = []
+    func listCredentials(_ exchange: HTTPExchange) throws(StoreError) {
+        guard let page = exchange.listPage() else { return }
         let now = WallClock.now
-        for one in all {
+        let body = try page.body(authenticator.all, key: \.grant.credential.text) { one in
             var line = Self.line(one.grant)
             let isElsewhere = one.node != store.identity.node && one.grant.roles.contains(where: \.isOfNodeAlone)
             let standing = isElsewhere ? "elsewhere" : "valid"
             line.add("state", one.isRevoked ? "revoked" : one.grant.isOver(at: now) ? "expired" : standing)
             line.add("at", Timestamp.text(one.at))
             line.add("node", one.node.description)
-            line.write(to: &body)
+            return line
         }
-        var end = JSONLine(type: "end")
-        end.add("count", all.count)
-        end.write(to: &body)
-        exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
+        exchange.send(lines: body)
     }
 
     /// `POST /v1/credentials`.

@@ -48,16 +48,16 @@ struct AppendBatch: Sendable {
         if atomicity == .whole, lines.contains(where: { $0.problem != nil }) { drafts = [] }
     }
 
-    /// Takes away what `judge` has something against.
+    /// Takes away what `judge` has something against, which is given what stays of the lines before, too.
     mutating func refuse(
-        _ judge: (EventDraft) throws(StoreError) -> Problem?
+        _ judge: (EventDraft, _ earlier: [EventDraft]) throws(StoreError) -> Problem?
     ) throws(StoreError) {
         guard !drafts.isEmpty else { return }
         var kept: [EventDraft] = []
         var rest = drafts[...]
         for index in lines.indices where lines[index].problem == nil {
             let draft = rest.removeFirst()
-            if let problem = try judge(draft) { lines[index].problem = problem } else { kept.append(draft) }
+            if let problem = try judge(draft, kept) { lines[index].problem = problem } else { kept.append(draft) }
         }
         drafts = atomicity == .whole && kept.count < drafts.count ? [] : kept
     }
@@ -188,7 +188,7 @@ extension Service {
         // What the store itself does not take it refuses with its own words.
         if let obstacle = surroundingObstacles.first {
             exchange.refuse(
-                .disk, obstacle, hint: "again when there is room; what was reported as appended is safe")
+                .disk, obstacle.told, hint: "again when there is room; what was reported as appended is safe")
             return nil
         }
         let atomicity: Atomicity = request.queryItem("atomicity") == "each" ? .each : .whole

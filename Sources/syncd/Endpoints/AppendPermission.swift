@@ -15,11 +15,16 @@ extension Service {
         batch = try reader.fresh { [batch] views throws(StoreError) in
             var batch = batch
             var memberships: [String: Bool] = [:]
-            try batch.refuse { [whole = batch] draft throws(StoreError) in
-                if let problem = try Self.problem(draft, caller, views, &memberships) { return problem }
+            try batch.refuse { [whole = batch] draft, earlier throws(StoreError) in
+                if let problem = try Self.problem(draft, caller, views, &memberships, after: earlier) {
+                    return problem
+                }
                 if let problem = try Self.direct(draft, in: whole, views) { return problem }
-                if let message = whole.message(amendedBy: draft) { return Self.amendment(draft, of: message) }
-                return ViewReader.isAmendment(draft.type) ? try Self.ownAmendment(draft, caller, views) : nil
+                if let message = whole.message(amendedBy: draft) {
+                    return Self.refusal(of: try views.verdict(on: draft, of: message, after: earlier))
+                }
+                guard ViewReader.isAmendment(draft.type) else { return nil }
+                return try Self.ownAmendment(draft, caller, views, after: earlier)
             }
             return batch
         }
@@ -27,23 +32,36 @@ extension Service {
 
     /// Takes away edits and retractions by others than the authors, of one who may write for all.
     private func permitAmendments(_ batch: inout AppendBatch) throws(StoreError) {
-        try batch.refuse { [whole = batch] draft throws(StoreError) in
+        try batch.refuse { [whole = batch] draft, earlier throws(StoreError) in
             guard ViewReader.isAmendment(draft.type) else { return nil }
-            if let message = whole.message(amendedBy: draft) { return Self.amendment(draft, of: message) }
-            guard case .foreign(let author) = try verdict(on: draft) else { return nil }
-            return .init(code: "E_NOT_AUTHOR", message: "the message is by \(author), who alone can change it")
+            return Self.refusal(of: try verdict(on: draft, of: whole.message(amendedBy: draft), after: earlier))
         }
     }
 
     /// The log tells, but for moderators: an edit is answered in the time of an append.
-    private func verdict(on draft: EventDraft) throws(StoreError) -> AmendmentVerdict {
-        let found = try reader.log { log throws(StoreError) in try log.verdict(on: draft) }
+    private func verdict(
+        on draft: EventDraft, of message: EventDraft?, after earlier: [EventDraft]
+    ) throws(StoreError) -> AmendmentVerdict {
+        let found: LogVerdict
+        if let message {
+            found = LogVerdict(draft, of: message)
+        } else {
+            found = try reader.log { log throws(StoreError) in try log.verdict(on: draft) }
+        }
         if case .settled(let verdict) = found { return verdict }
-        return try reader.fresh { views throws(StoreError) in try views.verdict(on: draft) }
+        return try reader.fresh { views throws(StoreError) in
+            try views.verdict(on: draft, of: message, after: earlier)
+        }
+    }
+
+    private static func refusal(of verdict: AmendmentVerdict) -> AppendBatch.Problem? {
+        guard case .foreign(let author) = verdict else { return nil }
+        return .init(code: "E_NOT_AUTHOR", message: "the message is by \(author), who alone can change it")
     }
 
     private static func problem(
-        _ draft: EventDraft, _ caller: Caller, _ views: ViewReader, _ memberships: inout [String: Bool]
+        _ draft: EventDraft, _ caller: Caller, _ views: ViewReader, _ memberships: inout [String: Bool],
+        after earlier: [EventDraft]
     ) throws(StoreError) -> AppendBatch.Problem? {
         let question: Caller.Question
         do throws(AppendRefusal) { question = try caller.mayAppend(draft) } catch {
@@ -60,7 +78,9 @@ extension Service {
         }
         guard draft.type == "participant.left" else { return nil }
         let gone = JSONObject(validated: draft.payload).string("user") ?? draft.user
-        guard !gone.hasSameBytes(as: member), try !views.moderates(member, conversation) else { return nil }
+        guard !gone.hasSameBytes(as: member), try !views.moderates(member, conversation, after: earlier) else {
+            return nil
+        }
         return .init(code: "E_AUTHOR", message: AppendRefusal.moderator(gone).description)
     }
 
@@ -88,25 +108,16 @@ extension Service {
         )
     }
 
-    /// What stands against the edit or retraction of a message that comes with it.
-    private static func amendment(
-        _ draft: EventDraft, of message: EventDraft
-    ) -> AppendBatch.Problem? {
-        let (author, writer) = (draft.author ?? draft.user, message.author ?? message.user)
-        if draft.conversation.hasSameBytes(as: message.conversation), author.hasSameBytes(as: writer) { return nil }
-        return .init(code: "E_NOT_AUTHOR", message: "the message is by \(writer), who alone can change it")
-    }
-
     /// What stands against a user's or bot's edit or retraction: of messages that they do not see they learn nothing, not even whether
     /// there are any.
     private static func ownAmendment(
-        _ draft: EventDraft, _ caller: Caller, _ views: ViewReader
+        _ draft: EventDraft, _ caller: Caller, _ views: ViewReader, after earlier: [EventDraft]
     ) throws(StoreError) -> AppendBatch.Problem? {
         let none = AppendBatch.Problem(
             code: "E_NOT_AUTHOR", message: "there is no message here that the token's holder can change so")
         var sight = Sight(caller)
         guard let target = ViewReader.target(of: draft), let message = try views.log.countingEvent(id: target),
-            try sight.sees(message.event.header, views), case .counts = try views.verdict(on: draft)
+            try sight.sees(message.event.header, views), case .counts = try views.verdict(on: draft, after: earlier)
         else { return none }
         return nil
     }

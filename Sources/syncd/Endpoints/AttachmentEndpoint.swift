@@ -10,8 +10,6 @@ internal import SyncEngine
 /// Two threads, one that writes what comes and one that reads what goes; each has what it works on as its context. Requests come from the
 /// loop, and from threads of the ``ReadPool`` once it is known that their caller may have the bytes.
 final class AttachmentEndpoint: Sendable {
-    /// Uploads at a time; each has up to ``HTTPLimits/streamedAhead`` and a read in memory.
-    private static let mostUploads = 16
     /// Downloads at a time, and requests that wait for bytes; each has a piece in memory.
     private static let mostDownloads = 256
     private static let piece = 64 << 10
@@ -22,7 +20,9 @@ final class AttachmentEndpoint: Sendable {
     private let loop: EventLoop
     private let writing = SerialWorker<[UInt64: Upload]>(name: "api-put") { [:] }
     private let reading = SerialWorker<[UInt64: Download]>(name: "api-blob") { [:] }
-    private let counts = Lock((last: UInt64(0), uploads: 0, downloads: 0))
+    private let counts = Lock((last: UInt64(0), downloads: 0))
+    /// Of uploads; each has up to ``HTTPLimits/streamedAhead`` and a read in memory.
+    private let places = Lock(UploadPlaces())
 
     init(_ service: Service, on loop: EventLoop) {
         self.service = service
@@ -43,7 +43,7 @@ final class AttachmentEndpoint: Sendable {
 
     /// An attachment on its way into the store.
     private struct Upload {
-        let exchange: HTTPExchange
+        let request: AdmittedRequest
         let attachments: AttachmentStore
         let writer: AttachmentWriter
         let stated: Digest?
@@ -54,7 +54,7 @@ final class AttachmentEndpoint: Sendable {
     func put(_ request: AdmittedRequest) {
         let exchange = request.exchange
         if let obstacle = service.store.obstacle { return exchange.refuse(obstacle) }
-        if let obstacle = service.surroundingObstacles.first { return exchange.refuse(.disk, obstacle) }
+        if let obstacle = service.surroundingObstacles.first { return exchange.refuse(.disk, obstacle.told) }
         let limit = service.live.current.attachments.maxBytes
         let length = exchange.request.header("Content-Length").flatMap { UInt64($0) }
         if let length, length > limit { return exchange.refuse(AttachmentError.tooLarge(limit: limit)) }
@@ -67,26 +67,39 @@ final class AttachmentEndpoint: Sendable {
                     hint: "64 lowercase hexadecimal digits, as sha256sum prints")
             }
         }
-        let number: UInt64? = counts.withLock { counts in
-            guard counts.uploads < Self.mostUploads else { return nil }
-            counts.uploads += 1
+        let principal = request.caller.actor.principal
+        switch places.withLock({ $0.take(for: principal) }) {
+        case .taken: break
+        case .full:
+            return exchange.refuse(
+                .busy, "\(UploadPlaces.most) attachments are coming already",
+                hint: "again after the seconds of Retry-After")
+        case .enough(let own):
+            return exchange.refuse(
+                .rate, "\(own) attachments of \(principal) are coming already: the other places are for others",
+                hint: "again after the seconds of Retry-After, or when one of them is here",
+                headers: [HTTPField("Retry-After", "1")])
+        }
+        let number = counts.withLock { counts in
             counts.last += 1
             return counts.last
         }
-        guard let number else { return exchange.refuse(.busy, "\(Self.mostUploads) attachments are coming already") }
-        begin(number, exchange, stated, declared: Self.declared(exchange.request), limit)
+        begin(number, request, stated, limit)
         // A body of no length does not come in pieces.
-        guard exchange.request.isStreamed else {
-            let isTaken = writing.submit { [self] uploads in end(number, true, &uploads) }
-            if !isTaken { counts.withLock { $0.uploads -= 1 } }
-            return
-        }
+        guard exchange.request.isStreamed else { return submitEnd(number, principal, isWhole: true) }
         exchange.receive { [self] bytes in
             writing.submit { [self] uploads in take(bytes, of: number, &uploads) }
         } onEnd: { [self] isWhole in
-            let isTaken = writing.submit { [self] uploads in end(number, isWhole, &uploads) }
-            if !isTaken { counts.withLock { $0.uploads -= 1 } }
+            submitEnd(number, principal, isWhole: isWhole)
         }
+    }
+
+    private func submitEnd(_ number: UInt64, _ principal: String, isWhole: Bool) {
+        let isTaken = writing.submit { [self] uploads in
+            places.withLock { $0.giveBack(of: principal) }
+            end(number, isWhole, &uploads)
+        }
+        if !isTaken { places.withLock { $0.giveBack(of: principal) } }
     }
 
     /// The media type that the client gives, without parameters; `nil` for what programs send when they know none.
@@ -96,24 +109,22 @@ final class AttachmentEndpoint: Sendable {
         return text.flatMap { !unknown.contains($0) && AttachmentItem.isMediaType($0) ? $0 : nil }
     }
 
-    private func begin(
-        _ number: UInt64, _ exchange: HTTPExchange, _ stated: Digest?, declared: String?, _ limit: UInt64
-    ) {
+    private func begin(_ number: UInt64, _ request: AdmittedRequest, _ stated: Digest?, _ limit: UInt64) {
         writing.submit { [service] uploads in
             do throws(StoreError) {
                 let attachments = try service.store.attachments()
                 uploads[number] = Upload(
-                    exchange: exchange, attachments: attachments, writer: try attachments.begin(limit: limit),
-                    stated: stated, declared: declared)
+                    request: request, attachments: attachments, writer: try attachments.begin(limit: limit),
+                    stated: stated, declared: Self.declared(request.request))
             } catch {
-                exchange.refuse(error)
+                request.exchange.refuse(error)
             }
         }
     }
 
     private func take(_ bytes: [UInt8], of number: UInt64, _ uploads: inout [UInt64: Upload]) {
         // Refused already: what comes still is passed over.
-        guard let exchange = uploads[number]?.exchange else { return }
+        guard let exchange = uploads[number]?.request.exchange else { return }
         do throws(AttachmentError) {
             try uploads[number]?.writer.write(bytes[...])
             exchange.received(bytes.count)
@@ -124,8 +135,12 @@ final class AttachmentEndpoint: Sendable {
     }
 
     private func end(_ number: UInt64, _ isWhole: Bool, _ uploads: inout [UInt64: Upload]) {
-        counts.withLock { $0.uploads -= 1 }
-        guard let exchange = uploads[number]?.exchange else { return }
+        guard let request = uploads[number]?.request else { return }
+        let exchange = request.exchange
+        guard service.authenticator.stands(request.caller) else {
+            uploads[number] = nil
+            return exchange.refuse(.unauthenticated, Authenticator.noLonger)
+        }
         // What was not kept is gone before its client is told so.
         switch kept(uploads.removeValue(forKey: number), isWhole) {
         case .success(let stored?):
@@ -159,6 +174,7 @@ final class AttachmentEndpoint: Sendable {
 
     /// An attachment on its way to a client.
     private struct Download {
+        let caller: Caller
         let stream: HTTPStream
         let file: AttachmentReader
         let attachments: AttachmentStore
@@ -193,7 +209,7 @@ final class AttachmentEndpoint: Sendable {
             guard isTaken else {
                 return exchange.refuse(.busy, "\(Self.mostDownloads) attachments are going already")
             }
-            send(exchange, digest, named.item.mediaType, until: MonotonicClock.now + Self.patience)
+            send(request, digest, named.item.mediaType, until: MonotonicClock.now + Self.patience)
         } catch {
             exchange.refuse(error)
         }
@@ -215,16 +231,17 @@ final class AttachmentEndpoint: Sendable {
         }
     }
 
-    private func send(_ exchange: HTTPExchange, _ digest: Digest, _ type: String?, until deadline: UInt64) {
+    private func send(_ request: AdmittedRequest, _ digest: Digest, _ type: String?, until deadline: UInt64) {
+        let exchange = request.exchange
         let isTaken = reading.submit { [self] downloads in
             do throws(AttachmentError) {
                 guard let attachments = try opened() else { throw .missing(digest) }
-                try begin(exchange, attachments, attachments.open(digest), type, &downloads)
+                try begin(request, attachments, attachments.open(digest), type, &downloads)
                 return
             } catch {
                 switch error {
                 case .missing, .damaged:
-                    if wait(exchange, digest, type, until: deadline) { return }
+                    if wait(request, digest, type, until: deadline) { return }
                     exchange.refuse(error)
                 default: exchange.refuse(error)
                 }
@@ -241,19 +258,19 @@ final class AttachmentEndpoint: Sendable {
     }
 
     /// Tries again in a moment: a peer may send them.
-    private func wait(_ exchange: HTTPExchange, _ digest: Digest, _ type: String?, until deadline: UInt64) -> Bool {
+    private func wait(_ request: AdmittedRequest, _ digest: Digest, _ type: String?, until deadline: UInt64) -> Bool {
         guard service.awaitsAttachment(digest), MonotonicClock.now < deadline else { return false }
         loop.post { [self] in
-            _ = loop.schedule(after: .milliseconds(100)) { [self] in send(exchange, digest, type, until: deadline) }
+            _ = loop.schedule(after: .milliseconds(100)) { [self] in send(request, digest, type, until: deadline) }
         }
         return true
     }
 
     private func begin(
-        _ exchange: HTTPExchange, _ attachments: AttachmentStore, _ file: AttachmentReader, _ type: String?,
+        _ admitted: AdmittedRequest, _ attachments: AttachmentStore, _ file: AttachmentReader, _ type: String?,
         _ downloads: inout [UInt64: Download]
     ) throws(AttachmentError) {
-        let request = exchange.request
+        let (exchange, request) = (admitted.exchange, admitted.request)
         let tag = "\"\(file.digest)\""
         let first = try file.read(at: 0, most: MediaType.looked)
         var headers = Self.headers(tag, MediaType.found(in: first))
@@ -290,7 +307,8 @@ final class AttachmentEndpoint: Sendable {
             _ = reading.submit { [self] downloads in if downloads.removeValue(forKey: number) != nil { done() } }
         }
         if request.method == "HEAD" { return done() }
-        downloads[number] = Download(stream: stream, file: file, attachments: attachments, rest: rest)
+        downloads[number] = Download(
+            caller: admitted.caller, stream: stream, file: file, attachments: attachments, rest: rest)
         step(number, &downloads)
     }
 
@@ -309,6 +327,11 @@ final class AttachmentEndpoint: Sendable {
     /// Sends the next piece, and goes on when the client has taken it.
     private func step(_ number: UInt64, _ downloads: inout [UInt64: Download]) {
         guard var download = downloads[number] else { return }
+        guard service.authenticator.stands(download.caller) else {
+            // Dropped, the stream breaks off: its client sees that something is missing.
+            downloads[number] = nil
+            return done()
+        }
         do throws(AttachmentError) {
             let most = min(Self.piece, download.rest.count)
             let bytes = try download.file.read(at: download.rest.lowerBound, most: most)
@@ -328,12 +351,5 @@ final class AttachmentEndpoint: Sendable {
         }
         downloads[number] = nil
         done()
-    }
-}
-
-extension HTTPExchange {
-    /// Why bytes are not kept, or not given.
-    func refuse(_ error: AttachmentError) {
-        refuse(ErrorCode(error), error.description, hint: error.hint)
     }
 }

@@ -8,20 +8,14 @@ internal import SyncEngine
 extension Service {
     /// `GET /v1/erasures`.
     func listErasures(_ exchange: HTTPExchange) throws(StoreError) {
+        guard let page = exchange.listPage() else { return }
         let log = try LogReader(store.files)
         let hasViews = try store.files.hasCurrentViews(log)
         let reports = try log.erasureReports()
-        var body: [UInt8] = []
-        for report in reports { ErasureLines.line(report, hasViews: hasViews).write(to: &body) }
-        end(exchange, &body, reports.count)
-    }
-
-    private func end(_ exchange: HTTPExchange, _ body: inout [UInt8], _ count: Int, plan: String? = nil) {
-        var end = JSONLine(type: "end")
-        end.add("count", count)
-        if let plan { end.add("plan", plan) }
-        end.write(to: &body)
-        exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
+        let body = try page.body(reports, isDescending: true, key: { ListPage.key($0.stored.position) }) { report in
+            ErasureLines.line(report, hasViews: hasViews)
+        }
+        exchange.send(lines: body)
     }
 
     /// `POST /v1/erasures`. Reads the headers of the whole log for the plan.
@@ -73,6 +67,10 @@ extension Service {
         let lines = ErasureLines.lines(plan)
         var body: [UInt8] = []
         for line in lines { line.write(to: &body) }
-        end(exchange, &body, lines.count, plan: plan.fingerprint)
+        var end = JSONLine(type: "end")
+        end.add("count", lines.count)
+        end.add("plan", plan.fingerprint)
+        end.write(to: &body)
+        exchange.send(lines: body)
     }
 }

@@ -61,7 +61,9 @@ extension Service {
 
     /// What there is to tell, with what settled it.
     func notices(_ status: NodeStatus) throws(StoreError) -> [(notice: NodeNotice, settlement: Settlement?)] {
-        let all = status.notices + (try NodeNotice.flagged(LogReader(store.files), wall: WallClock.now))
+        let all =
+            status.notices + (witness.withLock { $0 }?.notices ?? [])
+            + (try NodeNotice.flagged(LogReader(store.files), wall: WallClock.now))
         let settlements = try settlements(of: all)
         let notices = all.map { (notice: $0, settlement: $0.settlement(among: settlements)) }
         // Also what another node has settled.

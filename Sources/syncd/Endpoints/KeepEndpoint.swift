@@ -19,16 +19,13 @@ extension Service {
                 type = "contact.added"
                 if !exchange.request.body.isEmpty {
                     guard let object = exchange.object() else { return }
-                    for name in ["name", "phoneNumber", "source"] {
-                        if let value = object.string(name) { data.add(name, value) }
-                    }
+                    for name in UserListForm.ofContact { data.copy(name, of: object) }
                 }
             }
         case .putSearch:
             guard let object = exchange.object() else { return }
             type = "search.remembered"
-            data.add("query", object.string("query"))
-            if let scope = object.string("scope") { data.add("scope", scope) }
+            for name in ["query", "scope"] { data.copy(name, of: object) }
         default:
             type = "search.forgotten"
             let asked = exchange.request
@@ -79,7 +76,7 @@ extension Service {
         let exchange = request.exchange
         if let obstacle = surroundingObstacles.first {
             return exchange.refuse(
-                .disk, obstacle, hint: "again when there is room; what was reported as appended is safe")
+                .disk, obstacle.told, hint: "again when there is room; what was reported as appended is safe")
         }
         if isTooFarBehind {
             return exchange.refuse(.busy("the views are over \(Self.maximumLag) events behind"))
@@ -93,10 +90,22 @@ extension Service {
             Array(line.utf8), .whole, derivesIDs: false, by: request.caller.actor, NativeLineParser())
         do throws(StoreError) {
             try permit(&batch, request.caller, isImport: false)
+            // What no list would show is not stored for it.
+            try batch.refuse { draft, _ in
+                UserListForm.refusal(draft.type, JSONObject(validated: draft.payload))
+                    .map { .init(code: "E_PAYLOAD_FORM", message: $0) }
+            }
             store.append([batch.call { [batch] result in answer(batch, result) }])
         } catch {
             exchange.refuse(error)
         }
+    }
+}
+
+extension JSONLine {
+    /// A member as it was sent; nothing, where it is not there or null.
+    fileprivate mutating func copy(_ name: String, of object: JSONObject) {
+        if let value = object[name], !value.isNull { addRaw(name, value.raw) }
     }
 }
 

@@ -60,8 +60,10 @@ extension Service {
         text.gauge(
             "syncd_events_last_minute", "Events stored in the last minute, of this node and its peers.",
             minute.grown(to: top))
+        let sizes = sizes.sizes
         text.gauge(
             "syncd_view_rows", "Rows of a view.", sizes.rows.map { ([("view", $0.view)], Double($0.rows)) })
+        if let users = sizes.users { text.gauge("syncd_users", "Users who have a name.", users) }
         text.gauge("syncd_views_position", "Last position the views have applied.", views.applied)
         text.gauge(
             "syncd_views_behind_events", "Events the views have not applied yet.",

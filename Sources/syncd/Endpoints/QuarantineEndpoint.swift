@@ -8,22 +8,37 @@ extension Service {
     /// `GET /v1/quarantine`. Whose events they are is not told: those who may ask read no texts.
     func listQuarantine(_ exchange: HTTPExchange) throws(StoreError) {
         let limit = exchange.request.number("limit") ?? 50
-        let after = exchange.request.queryItem("after").flatMap { UInt64($0) } ?? 0
+        let parameters = ["cursor", "after"].compactMap { exchange.request.queryItem($0) }
+        guard parameters.count <= 1 else {
+            return exchange.refuse(.parameter, "cursor and after do not go together", hint: "one of them")
+        }
+        let after = parameters.first.map { UInt64($0) } ?? 0
+        guard let after, after <= UInt64(Int64.max) else {
+            return exchange.refuse(
+                .parameter, "cursor: none of this list", hint: "the text of 'next' from the page before")
+        }
         var body: [UInt8] = []
         try reader.fresh { views throws(StoreError) in
-            let entries = try views.quarantine(after: after, limit: limit)
+            body = []
+            // One more than is told says whether there are more.
+            let entries = try views.quarantine(after: after, limit: limit + 1)
+            let positions = Set(entries.map(\.position)).sorted()
+            let told = positions.prefix(limit)
             var count = 0
-            for entry in entries {
+            for entry in entries where told.last.map({ entry.position <= $0 }) ?? false {
                 guard let event = try views.log.event(at: entry.position) else { continue }
                 Self.line(entry, event.event.header).write(to: &body)
                 count += 1
             }
+            let hasMore = positions.count > limit
             var end = JSONLine(type: "end")
             end.add("count", count)
             end.add("quarantined", try views.quarantined())
+            end.add("more", hasMore)
+            if hasMore, let last = told.last { end.add("next", String(last)) }
             end.write(to: &body)
         }
-        exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
+        exchange.send(lines: body)
     }
 
     private static func line(_ entry: QuarantinedEvent, _ header: EventHeader) -> JSONLine {

@@ -9,12 +9,16 @@ extension ReadEndpoint {
         var page = Page()
         if let state = request.attachmentState {
             guard sight.isWhole else { return nil }
-            let wants = try store?.all(state, limit: request.limit + 1) ?? []
-            for want in wants.prefix(request.limit) {
+            var last: AttachmentStanding?
+            if case .names(let names) = request.place { last = AttachmentStanding(names: names) }
+            let found = try store?.standing(state, limit: request.limit + 1, after: last) ?? []
+            for (want, place) in found.prefix(request.limit) {
                 let named = try views.attachments(naming: want.digest, limit: 1).first
                 page.add(named.map { JSONLine($0, state) } ?? JSONLine(want, state))
+                page.next = .names(place.names)
             }
-            page.hasMore = wants.count > request.limit
+            page.hasMore = found.count > request.limit
+            if !page.hasMore { page.next = nil }
             return page
         }
         switch request.attachmentOwner {

@@ -59,6 +59,7 @@ final class ReadPool: Sendable {
 
     private struct Waiter {
         let exchange: HTTPExchange
+        let caller: Caller
         let query: Query
         let term: AnswerTerm
         let since: UInt64
@@ -83,21 +84,28 @@ final class ReadPool: Sendable {
     private let counts = Lock(Figures())
     private let threads: [WorkerThread]
 
-    init(_ store: EventStore, _ feed: CommitFeed, _ make: @escaping @Sendable () -> EventReader) {
+    /// - Parameter stands: Whether who was let in when the query came would be let in still: it may have waited for an event.
+    init(
+        _ store: EventStore, _ feed: CommitFeed, stands: @escaping @Sendable (Caller) -> Bool,
+        _ make: @escaping @Sendable () -> EventReader
+    ) {
         (self.store, self.feed) = (store, feed)
         let (waiting, counts) = (Monitor(Line()), counts)
         self.waiting = waiting
         threads = (0..<Self.threads).map { number in
             WorkerThread(name: "api-read-\(number)") {
                 let reader = Reader(make())
-                while let next = waiting.wait(for: Self.next) { Self.answer(next, reader, counts) }
+                while let next = waiting.wait(for: Self.next) { Self.answer(next, reader, counts, stands) }
             }
         }
     }
 
-    private static func answer(_ next: Waiter, _ reader: Reader, _ counts: Lock<Figures>) {
+    private static func answer(
+        _ next: Waiter, _ reader: Reader, _ counts: Lock<Figures>, _ stands: (Caller) -> Bool
+    ) {
         next.term.begin()
         if !next.term.isCancelled {
+            guard stands(next.caller) else { return next.exchange.refuse(.unauthenticated, Authenticator.noLonger) }
             reader.term = next.term
             reader.isLate = MonotonicClock.now - next.since > patience
             next.query(reader)
@@ -126,7 +134,8 @@ final class ReadPool: Sendable {
 
     /// Takes a query on, or refuses it.
     func submit(_ term: AnswerTerm, _ admitted: AdmittedRequest, _ query: @escaping Query) {
-        let waiter = Waiter(exchange: admitted.exchange, query: query, term: term, since: MonotonicClock.now)
+        let waiter = Waiter(
+            exchange: admitted.exchange, caller: admitted.caller, query: query, term: term, since: MonotonicClock.now)
         let owner = admitted.caller.actor.principal
         var refused: Waiter?
         waiting.update { waiting in

@@ -42,6 +42,8 @@ struct Service: Sendable {
     let minute = MinuteGauge()
     /// Who follows the log and works on subscriptions, once the API is there.
     let following = Lock<Following?>(nil)
+    /// Who cosigns for peers, once it does.
+    let witness = Lock<WitnessDesk?>(nil)
 
     /// Events the views may be behind before appends have to wait.
     static let maximumLag: UInt64 = 400_000
@@ -94,7 +96,7 @@ struct Service: Sendable {
         case .getMe: tellCaller(request)
         case .openSession: openSession(request)
         case .closeSession: closeSession(request)
-        case .listCredentials: listCredentials(exchange)
+        case .listCredentials: try listCredentials(exchange)
         case .createCredential: try createCredential(request)
         case .revokeCredential: try revokeCredential(request)
         default: exchange.refuse(.notFound, "there is no \(request.request.path)")
@@ -114,19 +116,33 @@ struct Service: Sendable {
         return true
     }
 
+    /// Why the node cannot take appends.
+    struct Obstacle {
+        /// For operators, and the daemon's log.
+        let text: String
+        /// For clients, and for who asks without a token.
+        let told: String
+
+        init(_ matter: String, _ error: StoreError) {
+            (text, told) = ("\(matter): \(error)", "\(matter): \(error.told)")
+        }
+
+        init(_ text: String) { (self.text, told) = (text, text) }
+    }
+
     /// Why the node cannot take appends; empty if it can.
-    var obstacles: [String] {
-        (store.obstacle.map { ["store: \($0.description)"] } ?? []) + surroundingObstacles
+    var obstacles: [Obstacle] {
+        (store.obstacle.map { [Obstacle("store", $0)] } ?? []) + surroundingObstacles
     }
 
     /// Those of them that are not the store's.
-    var surroundingObstacles: [String] {
-        var found: [String] = []
+    var surroundingObstacles: [Obstacle] {
+        var found: [Obstacle] = []
         let minFree = live.minFree
         if let free = disk.free, free < minFree {
-            found.append("disk: \(free >> 20) MiB free, \(minFree >> 20) MiB wanted")
+            found.append(Obstacle("disk: \(free >> 20) MiB free, \(minFree >> 20) MiB wanted"))
         }
-        if let error = views.lastError { found.append("views: \(error)") }
+        if let error = views.lastError { found.append(Obstacle("views", error)) }
         return found
     }
 
@@ -141,8 +157,8 @@ struct Service: Sendable {
     /// Why an append would be refused, or would not be answered; empty if it would be stored. May wait for the disk, for a short
     /// time.
     var unready: [String] {
-        var found = obstacles + awaited
-        if found.isEmpty, let refusal = store.refusal { found.append("store: \(refusal.description)") }
+        var found = obstacles.map(\.told) + awaited
+        if found.isEmpty, let refusal = store.refusal { found.append("store: \(refusal.told)") }
         if isTooFarBehind { found.append("behind: the views are over \(Self.maximumLag) events behind") }
         found += heart.silent()
         // Where nothing is stored anyhow there is nothing to be proven.

@@ -23,7 +23,7 @@ extension Service {
 
     /// `DELETE /v1/sessions`: the one whose cookie is shown.
     func closeSession(_ request: AdmittedRequest) {
-        if let id = Sessions.id(in: request.request) { authenticator.sessions.close(id) }
+        if let id = Sessions.id(in: request.request) { authenticator.close(session: id) }
         request.exchange.reply(
             status: 204, contentType: nil, headers: [Sessions.setCookie(nil), HTTPField("Cache-Control", "no-store")])
     }

@@ -5,41 +5,58 @@ internal import EventStore
 /// ## Concurrency model
 /// One lock around the reader.
 final class SizeGauge: Sendable {
+    /// What is there.
+    struct Sizes {
+        /// The rows of each view, as far as it has come.
+        var rows: [(view: String, rows: UInt64)] = []
+        /// Users who have a name.
+        var users: UInt64?
+    }
+
+    /// What is counted for this, and until when that is good.
+    private struct Counted {
+        var conversations: UInt64
+        var users: UInt64
+        let until: UInt64
+    }
+
     private let files: StoreFiles
     private let reader = Lock<ViewReader?>(nil)
-    /// Conversations, and when they are to be counted again: of a million that takes longer than all other figures together.
-    private let conversations = Lock<(count: UInt64, until: UInt64)?>(nil)
+    /// Of a million that takes longer than all other figures together.
+    private let counted = Lock<Counted?>(nil)
     /// So many times as long as the count took it is good for.
     private static let rest: UInt64 = 100
 
     init(_ files: StoreFiles) { self.files = files }
 
-    /// The rows of each view, as far as it has come; empty where the views cannot be read.
-    var rows: [(view: String, rows: UInt64)] {
+    /// Nothing where the views cannot be read.
+    var sizes: Sizes {
         reader.withLock { reader in
             do throws(StoreError) {
                 let current: ViewReader
                 if let reader { current = reader } else { current = try ViewReader(files) }
                 reader = current
-                let listed = try count(current)
-                // Its digest is of what was said about them alone.
-                return try current.digests().map { ($0.view, $0.view == "conversations" ? listed : $0.rows) }
+                let counted = try count(current)
+                // The digest of conversations is of what was said about them alone.
+                let rows = try current.digests().map {
+                    ($0.view, $0.view == "conversations" ? counted.conversations : $0.rows)
+                }
+                return Sizes(rows: rows, users: counted.users)
             } catch {
                 reader = nil
-                return []
+                return Sizes()
             }
         }
     }
-}
 
-extension SizeGauge {
-    private func count(_ reader: ViewReader) throws(StoreError) -> UInt64 {
+    private func count(_ reader: ViewReader) throws(StoreError) -> Counted {
         let now = MonotonicClock.now
-        if let known = conversations.withLock({ $0 }), now < known.until { return known.count }
-        let count = try reader.conversationCount()
+        if let known = counted.withLock({ $0 }), now < known.until { return known }
+        let (conversations, users) = (try reader.conversationCount(), try reader.userCount())
         let end = MonotonicClock.now
-        conversations.withLock { $0 = (count, end + Self.rest * (end - now)) }
-        return count
+        let found = Counted(conversations: conversations, users: users, until: end + Self.rest * (end - now))
+        counted.withLock { $0 = found }
+        return found
     }
 }
 

@@ -10,7 +10,7 @@ extension Service {
         let status = node.status()
         let lags = try measuredLags()
         let problems =
-            obstacles + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
+            obstacles.map(\.text) + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
             // A full one of the log is an obstacle.
             + (store.wal.isFull ? longWALs.dropFirst() : longWALs[...]).map { "wal: \($0.text)" }
         let notices = try notices(status)
@@ -51,16 +51,20 @@ extension Service {
         }
         Self.describe(status.peers, lags, &line)
         line.addArray("notices") { array in
-            for (notice, settlement) in notices {
+            for (notice, settlement) in notices.prefix(Self.mostNotices) {
                 array.addObject { line in
                     notice.write(to: &line)
                     settlement?.write(to: &line)
                 }
             }
         }
+        if notices.count > Self.mostNotices { line.add("notices_more", notices.count - Self.mostNotices) }
         Self.describe(status.pending, &line)
         exchange.send(line)
     }
+
+    /// Findings that are told, at most: open ones of this node come before flagged clocks of others (INV-9).
+    private static let mostNotices = 500
 
     func listPeers(_ exchange: HTTPExchange) throws(StoreError) {
         let lags = try measuredLags()

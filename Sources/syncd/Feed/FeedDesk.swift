@@ -176,8 +176,8 @@ final class FeedDesk {
         for (id, follower) in followers where !authenticator.stands(follower.request.caller) {
             followers[id] = nil
             switch follower.sink {
-            case .page(let exchange, _, _): exchange.refuse(.unauthenticated, "the token was taken back, or is over")
-            case .stream(let stream): close(stream, follower, .closing("the token was taken back, or is over"))
+            case .page(let exchange, _, _): exchange.refuse(.unauthenticated, Authenticator.noLonger)
+            case .stream(let stream): close(stream, follower, .closing(Authenticator.noLonger))
             }
         }
     }
@@ -353,7 +353,9 @@ final class FeedDesk {
         guard let follower = followers.removeValue(forKey: id) else { return }
         switch follower.sink {
         case .page(let exchange, _, _): exchange.refuse(error)
-        case .stream(let stream): close(stream, follower, .closing(error.description))
+        case .stream(let stream):
+            stream.note(error)
+            close(stream, follower, .closing(error.told))
         }
     }
 

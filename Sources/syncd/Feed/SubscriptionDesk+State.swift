@@ -208,7 +208,8 @@ extension SubscriptionDesk {
                     promise.exchange.refuse(error)
                     continue
                 }
-                promise.exchange.send(answer(AckedDeliveries(ErrorCode(error), error.description)))
+                promise.exchange.note(error)
+                promise.exchange.send(answer(AckedDeliveries(ErrorCode(error), error.told)))
             }
         }
     }

@@ -150,7 +150,7 @@ final class SubscriptionDesk {
 
     /// Lets those go whose credential has ended.
     func reconsider() {
-        let reason = "the token was taken back, or is over"
+        let reason = Authenticator.noLonger
         for (id, pull) in pulls where !authenticator.stands(pull.caller) {
             pulls[id] = nil
             pull.exchange.refuse(.unauthenticated, reason)
@@ -205,7 +205,10 @@ final class SubscriptionDesk {
                 pulls[id] = nil
                 pull.exchange.refuse(error)
             }
-            for (id, stream) in streams where stream.name == name { close(id, stream, error.description) }
+            for (id, stream) in streams where stream.name == name {
+                stream.stream.note(error)
+                close(id, stream, error.told)
+            }
         }
         return hasMore && self.demand(name) > 0
     }

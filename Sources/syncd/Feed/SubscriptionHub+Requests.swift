@@ -12,17 +12,13 @@ extension SubscriptionHub {
     ) throws(StoreError) {
         let (exchange, caller) = (admitted.exchange, admitted.caller)
         switch request {
-        case .list:
-            var body: [UInt8] = []
+        case .list(let page):
             let records = try desk.allRecords().all.values.filter { caller.mayKeep($0) }
-            for record in records.sorted(by: { $0.name < $1.name }) {
+            let body = try page.body(records.sorted { $0.name < $1.name }, key: \.name) { record throws(StoreError) in
                 if record.isHome(own) { try desk.start(record) }
-                JSONLine(record, desk, durable: durable).write(to: &body)
+                return JSONLine(record, desk, durable: durable)
             }
-            var end = JSONLine(type: "end")
-            end.add("count", records.count)
-            end.write(to: &body)
-            exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
+            exchange.send(lines: body)
         case .make(let name, let definition):
             guard caller.readsAll else { return exchange.refuseOwnScope() }
             try make(name, definition, admitted, desk)
@@ -115,14 +111,12 @@ extension SubscriptionHub {
             desk.streams[id] = SubscriptionDesk.Stream(
                 name: name, caller: caller, stream: stream, window: window, isEventStream: isEventStream, wrote: now)
             again(desk.serve(name, durable: durable), name)
-        case .parked:
-            var body: [UInt8] = []
-            let parked = try desk.allRecords().parked(record.id)
-            for event in parked.values.sorted(by: { $0.at < $1.at }) { JSONLine(event).write(to: &body) }
-            var end = JSONLine(type: "end")
-            end.add("count", parked.count)
-            end.write(to: &body)
-            exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
+        case .parked(let page):
+            let parked = try desk.allRecords().parked(record.id).values.map { event in
+                (event, key: "\(ListPage.key(UInt64(clamping: event.at))) \(event.dot)")
+            }
+            let body = try page.body(parked.sorted { $0.key < $1.key }, key: \.key) { event, _ in JSONLine(event) }
+            exchange.send(lines: body)
         case .retry(let events): try retry(events, record, exchange, desk)
         case .change(let members):
             let definition: SubscriptionDefinition
@@ -256,7 +250,8 @@ extension SubscriptionHub {
                 desk.promises.append(.init(exchange: exchange, answer: .appended(acked, answer)))
                 again(desk.serve(record.name, durable: durable), record.name)
             } catch {
-                exchange.send(answer(AckedDeliveries(ErrorCode(error), error.description)))
+                exchange.note(error)
+                exchange.send(answer(AckedDeliveries(ErrorCode(error), error.told)))
             }
             follow(desk)
         }

@@ -15,7 +15,7 @@ enum SubscriptionAction: Sendable {
     case release([DeliveryToken], delay: UInt64?, error: String?)
     case extend([DeliveryToken])
     case park([DeliveryToken], reason: String)
-    case parked
+    case parked(ListPage)
     /// Events by their ids.
     case retry([EventID])
     /// This node is to become its home.
@@ -38,7 +38,7 @@ enum SubscriptionAction: Sendable {
 
 /// What is asked below `/v1/subscriptions`.
 enum SubscriptionRequest: Sendable {
-    case list
+    case list(ListPage)
     case make(String, SubscriptionDefinition)
     case one(String, SubscriptionAction)
 
@@ -50,7 +50,7 @@ enum SubscriptionRequest: Sendable {
     init(_ admitted: AdmittedRequest) throws(BadParameter) {
         let request = admitted.request
         guard let name = admitted.values.first else {
-            self = .list
+            self = .list(try ListPage(request))
             return
         }
         guard SubscriptionRecord.isName(name) else {
@@ -65,7 +65,7 @@ enum SubscriptionRequest: Sendable {
         case .changeSubscription: self = .one(name, .change(try Self.object(request)))
         case .getSubscription: self = .one(name, .tell)
         case .deleteSubscription: self = .one(name, .delete)
-        case .listParked: self = .one(name, .parked)
+        case .listParked: self = .one(name, .parked(try ListPage(request)))
         case .streamDeliveries:
             let accept = request.header("Accept")?.lowercased() ?? ""
             let isEventStream = accept.contains("text/event-stream")

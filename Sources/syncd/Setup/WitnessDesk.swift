@@ -22,8 +22,11 @@ final class WitnessDesk: Sendable {
     private static let mostUnknown = 256
     /// Most origins that are looked at in one go.
     private static let mostAtOnce = 256
+    /// Most refusals that are told as findings; the log has all.
+    private static let mostRefusals = 100
 
     private let state = Monitor(State())
+    private let refusals = Lock<[NodeNotice]>([])
     private let thread = Lock<WorkerThread?>(nil)
     private let token: Int
     private let store: EventStore
@@ -31,7 +34,7 @@ final class WitnessDesk: Sendable {
 
     init(_ store: EventStore, _ node: SyncNode, _ log: Logger) {
         (self.store, self.node) = (store, node)
-        let state = state
+        let (state, refusals) = (state, refusals)
         token = store.observeCommits { notice in
             let own = store.identity.origin
             let grown = notice.advancedOrigins.filter { $0 != own }
@@ -52,10 +55,13 @@ final class WitnessDesk: Sendable {
         let started = WorkerThread(name: "witness") {
             // On Linux a thread's own.
             setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
-            Work(store, node, log, state).run()
+            Work(store, node, log, state, refusals).run()
         }
         thread.withLock { $0 = started }
     }
+
+    /// Origins of which nothing more is cosigned, for who looks after the node.
+    var notices: [NodeNotice] { refusals.withLock { $0 } }
 
     func stop() {
         node.observeShared(about: CosignatureList.key, nil)
@@ -70,6 +76,7 @@ final class WitnessDesk: Sendable {
         private let node: SyncNode
         private let log: Logger
         private let state: Monitor<State>
+        private let refusals: Lock<[NodeNotice]>
         private var cosigner: Cosigner?
         /// Origins that are to be looked at, and those whose newest events no head covered at the last look.
         private var (due, later): (Set<OriginID>, Set<OriginID>) = ([], [])
@@ -80,8 +87,11 @@ final class WitnessDesk: Sendable {
         /// Why the last look failed.
         private var problem: String?
 
-        init(_ store: EventStore, _ node: SyncNode, _ log: Logger, _ state: Monitor<State>) {
-            (self.store, self.node, self.log, self.state) = (store, node, log, state)
+        init(
+            _ store: EventStore, _ node: SyncNode, _ log: Logger, _ state: Monitor<State>,
+            _ refusals: Lock<[NodeNotice]>
+        ) {
+            (self.store, self.node, self.log, self.state, self.refusals) = (store, node, log, state, refusals)
         }
 
         func run() {
@@ -143,7 +153,9 @@ final class WitnessDesk: Sendable {
             later.formUnion(try cosigner.look(at: some, now: UInt64(max(WallClock.now, 0) / 1_000)))
             due.subtract(some)
             for (origin, why) in cosigner.refused where refused.insert(origin).inserted {
-                log.error("this node cosigns nothing more of origin \(origin): \(why)", "WITNESS_REFUSED")
+                let notice = NodeNotice.refused(origin, why, at: WallClock.now)
+                log.error(notice.text, notice.code.rawValue)
+                refusals.withLock { if $0.count < WitnessDesk.mostRefusals { $0.append(notice) } }
             }
             tell(cosigner.list)
         }

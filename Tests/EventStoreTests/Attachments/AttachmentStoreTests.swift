@@ -149,7 +149,7 @@ struct AttachmentStoreTests {
         lie[4_999] ^= 1
         #expect(try attachments.keep(digest, at: 0, lie, total: 5_000, limit: 9_000) == .wrong)
         #expect(try attachments.partCount(digest) == 0)
-        #expect(try attachments.keep(digest, at: 0, bytes, total: 9_001, limit: 9_000) == .wrong)
+        #expect(try attachments.keep(digest, at: 0, bytes, total: 9_001, limit: 9_000) == .tooLarge)
         #expect(try attachments.keep(digest, at: 1, bytes, total: 5_000, limit: 9_000) == .wrong)
         #expect(try attachments.keep(digest, at: .max, bytes, total: .max, limit: .max) == .wrong)
         #expect(try attachments.keep(digest, at: 0, Array(bytes[..<10]), total: 5_000, limit: 9_000) == .more(10))

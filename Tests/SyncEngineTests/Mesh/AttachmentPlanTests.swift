@@ -58,4 +58,72 @@ struct AttachmentPlanTests {
             (0..<2_000).map { AttachmentWant(digest: SHA256().digest([UInt8($0 % 256), UInt8($0 / 256)]), bytes: 1) })
         #expect(plan.count == AttachmentPlan.most && plan.isFull)
     }
+
+    private func wants(_ numbers: Range<Int>) -> [AttachmentWant] {
+        numbers.map {
+            AttachmentWant(digest: SHA256().digest([UInt8($0 % 256), UInt8($0 / 256), 1]), bytes: 1 << 50)
+        }
+    }
+
+    @Test("What no connected peer has makes room for others; what one may still be asked for stays (INV-12)")
+    func room() {
+        var plan = AttachmentPlan()
+        plan.opened(node(1))
+        plan.opened(node(2))
+        plan.add(wants(0..<AttachmentPlan.most))
+        plan.makeRoom()
+        #expect(plan.isFull, "nobody was asked")
+        while let want = plan.next(for: node(1)) { plan.failed(want.digest, at: node(1)) }
+        plan.makeRoom()
+        #expect(plan.isFull, "the other may have them")
+        for _ in 0..<10 {
+            guard let want = plan.next(for: node(2)) else { break }
+            plan.isTooLarge(want.digest, at: node(2))
+        }
+        plan.makeRoom()
+        #expect(plan.count == AttachmentPlan.most - 10)
+        plan.add([want(7)])
+        #expect(plan.next(for: node(1)) == want(7))
+    }
+
+    @Test("What came last is asked for in turn with what has waited for longest")
+    func turns() {
+        var plan = AttachmentPlan()
+        let many = wants(0..<9)
+        plan.add(many)
+        plan.add([want(7)])
+        #expect(plan.next(for: node(1)) == many[0])
+        #expect(plan.next(for: node(1)) == want(7))
+        #expect(plan.next(for: node(1)) == many[1])
+    }
+
+    @Test("A peer that has more bytes than there may be is asked again only after it was gone")
+    func tooLarge() {
+        var plan = AttachmentPlan()
+        plan.opened(node(1))
+        plan.add([want(1)])
+        #expect(plan.next(for: node(1)) == want(1))
+        plan.isTooLarge(want(1).digest, at: node(1))
+        plan.retry()
+        #expect(plan.next(for: node(1)) == nil)
+        #expect(plan.next(for: node(2)) == want(1), "another may have the right ones")
+        plan.failed(want(1).digest, at: node(2))
+        plan.opened(node(1))
+        #expect(plan.next(for: node(1)) == want(1))
+    }
+
+    @Test("A peer is asked once more when it was asked for all, and not before: the last have their turn")
+    func retries() {
+        var plan = AttachmentPlan()
+        plan.add([want(1), want(2), want(3)])
+        for number: UInt8 in [1, 3] {
+            #expect(plan.next(for: node(1)) == want(number))
+            plan.failed(want(number).digest, at: node(1))
+        }
+        plan.retry()
+        #expect(plan.next(for: node(1)) == want(2))
+        plan.failed(want(2).digest, at: node(1))
+        plan.retry()
+        #expect(plan.next(for: node(1)) != nil)
+    }
 }

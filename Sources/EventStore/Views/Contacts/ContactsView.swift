@@ -47,16 +47,9 @@ final class ContactsView: View {
         guard event.type == .contactAdded || event.type == .contactRemoved, change.amount >= 0,
             let payload = event.payload
         else { return nil }
-        guard let contact = payload.string("contact"), !contact.isEmpty else {
-            return "contact is missing or not text"
-        }
         let isAdded = event.type == .contactAdded
-        if isAdded {
-            for name in ["name", "phoneNumber", "source"] {
-                if let value = payload[name], !value.isNull, value.string == nil { return "\(name) is not text" }
-            }
-        }
-        let key = Key(user: event.user, contact: ByteText(contact))
+        if let refusal = Self.refusal(payload, isAdded: isAdded) { return refusal }
+        let key = Key(user: event.user, contact: ByteText(payload.string("contact") ?? ""))
         let known =
             try touched[key].orLoad { () throws(DatabaseError) in
                 let stored = try Self.load(key.user, key.contact.text, store.connection)
@@ -67,6 +60,21 @@ final class ContactsView: View {
             phone: isAdded ? payload.string("phoneNumber") : nil, source: isAdded ? payload.string("source") : nil)
         let writes = CausalWrites.adding(write, to: known.now) { clocks?.happenedBefore($0, event.key.dot) ?? false }
         touched[key] = (known.stored, writes.filter(\.isMaximal))
+        return nil
+    }
+
+    /// What is kept of a contact.
+    static let members = ["name", "phoneNumber", "source"]
+
+    /// Why a payload is not of the form that is read; `nil` if it is.
+    static func refusal(_ payload: JSONObject, isAdded: Bool) -> String? {
+        guard let contact = payload.string("contact"), !contact.isEmpty else {
+            return "contact is missing or not text"
+        }
+        guard isAdded else { return nil }
+        for name in members {
+            if let value = payload[name], !value.isNull, value.string == nil { return "\(name) is not text" }
+        }
         return nil
     }
 

@@ -48,6 +48,11 @@ enum UserNames {
         return JSONValue(bytes: bytes, range: 0..<bytes.count).text
     }
 
+    /// How many users have a name: the entries of an index are counted.
+    static func count(_ connection: Connection) throws(DatabaseError) -> UInt64 {
+        UInt64(try connection.integer("SELECT count(*) FROM user_name") ?? 0)
+    }
+
     /// A user has another name than before, or none.
     static func change(
         _ user: String, from old: String?, to new: String?, _ connection: Connection

@@ -35,24 +35,9 @@ final class RecentSearchesView: View {
         guard event.type == .searchRemembered || event.type == .searchForgotten, change.amount >= 0,
             let payload = event.payload
         else { return nil }
-        let scope: String
-        switch payload["scope"] {
-        case nil: scope = ""
-        case let value?:
-            guard let text = value.string, Self.scopes.contains(where: text.hasSameBytes) else {
-                return "scope is none of those there are"
-            }
-            scope = text
-        }
+        if let refusal = Self.refusal(payload, isForgotten: event.type == .searchForgotten) { return refusal }
+        let (query, scope) = (payload.string("query") ?? "", payload.string("scope") ?? "")
         let stamp = Stamp(event.key)
-        let isAll = event.type == .searchForgotten && payload.bool("all") == true
-        let query = payload.string("query") ?? ""
-        if isAll {
-            guard payload["query"] == nil else { return "query and all do not go together" }
-        } else {
-            guard !query.isEmpty else { return "query is missing or not text" }
-            guard query.utf8.count <= Self.longest else { return "query has over 1,024 bytes" }
-        }
         if event.type == .searchRemembered {
             let key = Key(
                 user: event.user, query: ByteText(query), scope: ByteText(scope.isEmpty ? Self.scopes[0] : scope))
@@ -62,6 +47,20 @@ final class RecentSearchesView: View {
             forgotten[key] = max(forgotten[key] ?? stamp, stamp)
         }
         return nil
+    }
+
+    /// Why a payload is not of the form that is read; `nil` if it is.
+    static func refusal(_ payload: JSONObject, isForgotten: Bool) -> String? {
+        if let scope = payload["scope"] {
+            guard let text = scope.string, scopes.contains(where: text.hasSameBytes) else {
+                return "scope is none of those there are"
+            }
+        }
+        if isForgotten, payload.bool("all") == true {
+            return payload["query"] == nil ? nil : "query and all do not go together"
+        }
+        guard let query = payload.string("query"), !query.isEmpty else { return "query is missing or not text" }
+        return query.utf8.count <= longest ? nil : "query has over 1,024 bytes"
     }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {

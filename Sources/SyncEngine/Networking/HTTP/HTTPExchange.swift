@@ -77,8 +77,14 @@ package final class HTTPExchange: Sendable {
     private let transaction: LoopBound<HTTPTransaction>
     /// Where the request is counted as long as a thread works on it, whether its client is there or not.
     private let usage: HTTPUsage
+    /// Takes what the client is not told.
+    package let report: @Sendable (String) -> Void
 
-    init(request: HTTPRequest, client: UInt64, transaction: LoopBound<HTTPTransaction>, usage: HTTPUsage) {
+    init(
+        request: HTTPRequest, client: UInt64, transaction: LoopBound<HTTPTransaction>, usage: HTTPUsage,
+        report: @escaping @Sendable (String) -> Void
+    ) {
+        self.report = report
         self.request = request
         self.client = client
         self.transaction = transaction
@@ -112,7 +118,7 @@ package final class HTTPExchange: Sendable {
         status: Int, contentType: String?, headers: [HTTPField] = [], onGone: (@Sendable () -> Void)? = nil
     ) -> HTTPStream {
         let backlog = StreamBacklog(limit: transaction.stored.maximumBacklog)
-        let stream = HTTPStream(transaction: transaction, backlog: backlog)
+        let stream = HTTPStream(transaction: transaction, backlog: backlog, report: report)
         transaction.perform { [self] in
             $0.startStream(.init(status: status, contentType: contentType, headers: headers), backlog, onGone: onGone)
             withExtendedLifetime(self) {}
@@ -127,7 +133,7 @@ package final class HTTPExchange: Sendable {
         onGone: (@Sendable () -> Void)? = nil
     ) -> HTTPStream {
         let backlog = StreamBacklog(limit: transaction.stored.maximumBacklog)
-        let stream = HTTPStream(transaction: transaction, backlog: backlog)
+        let stream = HTTPStream(transaction: transaction, backlog: backlog, report: report)
         transaction.perform { [self] in
             let head = HTTPReplyHead(status: status, contentType: contentType, headers: headers)
             $0.startStream(head, backlog, length: length, onGone: onGone)
@@ -187,9 +193,14 @@ package final class HTTPExchange: Sendable {
 package final class HTTPStream: Sendable {
     private let transaction: LoopBound<HTTPTransaction>
     private let waiting: StreamBacklog
+    /// Takes what the client is not told.
+    package let report: @Sendable (String) -> Void
 
-    init(transaction: LoopBound<HTTPTransaction>, backlog: StreamBacklog) {
+    init(
+        transaction: LoopBound<HTTPTransaction>, backlog: StreamBacklog, report: @escaping @Sendable (String) -> Void
+    ) {
         self.transaction = transaction
+        self.report = report
         waiting = backlog
     }
 

@@ -96,7 +96,9 @@ struct HTTPHead {
             guard !field.value.isEmpty, field.value.utf8.allSatisfy(Self.isDigit) else {
                 throw HTTPFault("bad Content-Length")
             }
-            lengths.append(.bytes(Int(field.value) ?? .max))
+            // No body is so long: it is not waited for.
+            guard let count = UInt64(field.value) else { throw HTTPFault("Content-Length is beyond 64 bits") }
+            lengths.append(.bytes(Int(clamping: count)))
         } else if field.isNamed("transfer-encoding") {
             guard field.value.lowercased() == "chunked" else { throw HTTPFault("unknown Transfer-Encoding") }
             lengths.append(.chunked)

@@ -25,6 +25,7 @@ package final class HTTPServer: LoopResource {
     let refusal: Refusal
     private let observer: Observer?
     let usage: HTTPUsage
+    private let report: @Sendable (String) -> Void
     private var isClosed = false
     private var sockets: [ListeningSocket] = []
     private var files: [UnixSocket] = []
@@ -34,9 +35,12 @@ package final class HTTPServer: LoopResource {
     private var sweep: TimerToken?
 
     /// Makes a server that does not listen yet.
+    ///
+    /// - Parameter report: Takes what handlers do not tell their clients, on any thread.
     package init(
         loop: EventLoop, limits: HTTPLimits = HTTPLimits(), usage: HTTPUsage = HTTPUsage(),
-        refusal: @escaping Refusal = HTTPRefusal.text, observer: Observer? = nil, handler: @escaping Handler
+        refusal: @escaping Refusal = HTTPRefusal.text, observer: Observer? = nil,
+        report: @escaping @Sendable (String) -> Void = { _ in }, handler: @escaping Handler
     ) {
         loop.assertOnLoop()
         self.loop = loop
@@ -44,6 +48,7 @@ package final class HTTPServer: LoopResource {
         self.usage = usage
         self.refusal = refusal
         self.observer = observer
+        self.report = report
         self.handler = handler
         loop.adopt(self)
     }
@@ -227,6 +232,7 @@ package final class HTTPServer: LoopResource {
         }
         if let observer { transaction.observe(request, observer) }
         handler(
-            HTTPExchange(request: request, client: client, transaction: loop.bind(transaction), usage: usage))
+            HTTPExchange(
+                request: request, client: client, transaction: loop.bind(transaction), usage: usage, report: report))
     }
 }

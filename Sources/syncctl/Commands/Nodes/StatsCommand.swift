@@ -61,6 +61,7 @@ struct Statistics {
         }
         add("events", .events, "syncd_log_position")
         add("origins", .origins, "syncd_log_origins")
+        add("users", .users, "syncd_users")
         for (view, name, wording) in Self.views {
             guard let rows = reading.value("syncd_view_rows", "view", view) else { continue }
             figures.append(Figure(name: name, wording: wording, value: UInt64(rows)))
@@ -90,6 +91,9 @@ struct Statistics {
         figures.append(Figure(name: "origins", wording: .origins, value: UInt64(origins)))
         // Views that are not there are not built for this.
         if let views = try? ViewReader(store), let digests = try? views.digests() {
+            if let users = try? views.userCount() {
+                figures.append(Figure(name: "users", wording: .users, value: users))
+            }
             for (view, name, wording) in Self.views {
                 guard var rows = digests.first(where: { $0.view == view })?.rows else { continue }
                 if view == "conversations" { rows = (try? views.conversationCount()) ?? rows }
