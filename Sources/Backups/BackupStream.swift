@@ -187,7 +187,7 @@ extension BackupWriter {
         return BackupReport(
             manifest: try signed(manifest), after: base?.position ?? 0, bytes: bytes,
             uncovered: top - min(top, position),
-            base: base?.id, isOtherHistory: false, rewritten: 0, unreached: [])
+            base: base?.id, isOtherHistory: false, broken: [], rewritten: 0, unreached: [])
     }
 
     /// Keeps a manifest beside a stream, for the next one to go on behind it.

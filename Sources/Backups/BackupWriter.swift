@@ -13,9 +13,11 @@ package struct BackupReport: Sendable {
     package let base: String?
     /// Whether there were backups, and the log goes on from none.
     package let isOtherHistory: Bool
+    /// What backups lack that it would have gone on from.
+    package let broken: [BackupError]
     /// Segments that were written again without what has been erased.
     package let rewritten: Int
-    /// Backups of another history of the node: what was erased stays in them.
+    /// Backups of another history of the node, and manifests that cannot be read: what was erased stays in them.
     package let unreached: [String]
 }
 
@@ -87,7 +89,8 @@ package final class BackupWriter {
         let hasOthers = try !repository.ids().isEmpty
         let parts = try self.parts(plan)
         let (position, origins, top) = try awaitHead()
-        let base = plan.isFull ? nil : try newest(in: repository, upTo: position)
+        var broken: [BackupError] = []
+        let base = plan.isFull ? nil : try newest(in: repository, upTo: position, &broken)
         var segments = base?.segments ?? []
         let added = position - (base?.position ?? 0)
         if added > 0 { segments.removeLast(BackupPlan.merged(segments, with: added)) }
@@ -113,17 +116,25 @@ package final class BackupWriter {
         return BackupReport(
             manifest: try signed(manifest), after: base?.position ?? 0, bytes: bytes,
             uncovered: top - min(top, position), base: base?.id,
-            isOtherHistory: base == nil && !plan.isFull && hasOthers,
+            isOtherHistory: base == nil && !plan.isFull && hasOthers && broken.isEmpty, broken: broken,
             rewritten: refreshed.rewritten, unreached: refreshed.unreached)
     }
 
-    /// The newest backup that the log goes on from. One that is damaged is passed over: 'verify' names it.
-    private func newest(in repository: Repository, upTo position: UInt64) throws(BackupError) -> BackupManifest? {
-        for id in try repository.ids().reversed() {
-            guard let manifest = try repository.manifestIfSound(id), manifest.position <= position else { continue }
-            if try continues(manifest) { return manifest }
+    /// The newest backup that the log goes on from. One that is damaged is passed over.
+    ///
+    /// - Parameter broken: What those lack that it would go on from.
+    private func newest(
+        in repository: Repository, upTo position: UInt64, _ broken: inout [BackupError]
+    ) throws(BackupError) -> BackupManifest? {
+        var found: [BackupError] = []
+        defer { broken = found }
+        return try repository.newest { manifest throws(BackupError) in
+            guard manifest.position <= position, try continues(manifest) else { return false }
+            // Whoever goes on behind rows that are gone has no backup either.
+            guard let missing = repository.missing(of: manifest) else { return true }
+            if !found.contains(missing) { found.append(missing) }
+            return false
         }
-        return nil
     }
 
     func continues(_ manifest: BackupManifest) throws(BackupError) -> Bool {

@@ -12,12 +12,12 @@ struct RepositoryErasure {
     ///
     /// - Returns: How many segments were written again, and the backups of another history whose segments the log does not have.
     func run(_ applied: UInt64) throws(BackupError) -> (rewritten: Int, unreached: [String]) {
-        for id in try repository.ids().reversed() {
-            guard let newest = try repository.manifestIfSound(id) else { continue }
-            if newest.segments.allSatisfy({ $0.erasures >= applied }) { return (0, []) }
-            break
-        }
-        return try run(repository.manifests().good, applied)
+        let newest = try repository.newest { _ in true }
+        if let newest, newest.segments.allSatisfy({ $0.erasures >= applied }) { return (0, []) }
+        let (good, bad) = try repository.manifests()
+        let (rewritten, unreached) = try run(good, applied)
+        // What of them is erased no one knows.
+        return (rewritten, unreached + bad.compactMap(\.file))
     }
 
     private func run(

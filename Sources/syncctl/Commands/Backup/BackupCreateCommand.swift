@@ -97,12 +97,13 @@ enum BackupCreateCommand {
         let manifest = report.manifest
         let added = manifest.position - report.after
         let behind = report.base.map { ", behind \($0)" } ?? ", a full backup"
+        for lack in report.broken { session.say("\(lack): this one does not go on behind it") }
         if report.isOtherHistory {
             session.say("the log goes on from none of the backups that are there: this is a full one")
         }
         if !report.unreached.isEmpty {
             session.say(
-                "what was erased stays in \(report.unreached.joined(separator: ", ")): the log has another history; prune them"
+                "what was erased stays in \(report.unreached.joined(separator: ", ")): they are damaged, or of another history; take them away"
             )
         }
         if report.rewritten > 0 {
@@ -127,6 +128,7 @@ enum BackupCreateCommand {
             line.add("uncovered", report.uncovered)
             line.add("rewritten", report.rewritten)
             line.add("unreached", report.unreached)
+            line.add("broken", report.broken.map(\.description))
             line.add("milliseconds", milliseconds)
         }
         try session.end(count: 1)
