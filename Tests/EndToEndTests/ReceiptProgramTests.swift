@@ -95,6 +95,7 @@ struct ReceiptProgramTests {
             #expect(
                 try node.syncctl("append", "--user", user, "--conversation", "c", "--text", "두통 \(number)").code == 0)
         }
+        defer { withExtendedLifetime(folder) {} }
         let file = folder.path + "/u-1.proof"
         let made = try node.syncctl("history", "u-1", "--proof")
         #expect(made.code == 0, "\(made.errors)")
