@@ -64,7 +64,7 @@ package final class Repository {
         }
         guard access("\(folder)/\(markName)", F_OK) != 0 else { return }
         let strange = try mapped { () throws(StoreError) in
-            try SmallFile.names(in: folder).filter { ![".", "..", "lost+found", "backups", "segments"].contains($0) }
+            try SmallFile.names(in: folder).filter { ![".", "..", "lost+found", "backups", "segments", "attachments"].contains($0) }
         }
         guard strange.allSatisfy({ $0.hasPrefix(markName) }) else { throw .notEmpty(path: folder) }
         try mapped { () throws(StoreError) in
@@ -175,6 +175,10 @@ package final class Repository {
 
     func write(_ manifest: BackupManifest, signedWith signer: SigningKey?) throws(BackupError) {
         let bytes = try ManifestFile.bytes(of: manifest, signedWith: signer, key: key)
+        // One that could not be read would be no backup, and would keep the others from being pruned.
+        guard bytes.count <= SmallFile.largest else {
+            throw .store(.unsafe("a manifest has at most \(SmallFile.largest >> 20) MiB, and this one names more attachments"))
+        }
         let sink = try FileSink(path(ofManifest: manifest.id))
         try sink.write(bytes)
         try sink.finish()
@@ -193,8 +197,10 @@ package final class Repository {
     package func leftovers(besides manifests: [BackupManifest]) throws(BackupError) -> [String] {
         let used = Set(manifests.flatMap(\.segments).map(\.file))
         let segments = try names(in: "segments").filter { !used.contains($0) }.map(Self.name(ofSegment:))
+        let named = Set(manifests.flatMap(\.attachments).map { name(ofAttachment: $0.digest) })
+        let attachments = try attachmentNames().filter { !named.contains($0) }
         let others = try names(in: "backups").filter { $0.hasSuffix(FileSink.suffix) }.map { "backups/\($0)" }
-        return segments + others
+        return segments + attachments + others
     }
 
     /// What lies beside the manifests and is none, nor on its way to be one.

@@ -52,7 +52,7 @@ struct BrokenRepositoryTests {
             try Data(text.utf8).write(to: URL(filePath: path(archive, "repository.json")))
             for use in [Repository.Use.reading, .writing, .making] {
                 let error = failure { _ = try archive.repository(use) }
-                #expect(error?.code == "E_BACKUP_DAMAGED" && "\(error)".contains("repository.json"), "\(text) \(use)")
+                #expect(error?.code == "E_BACKUP_DAMAGED" && error?.file == "repository.json", "\(text) \(use)")
             }
         }
         #expect(try archive.files(of: archive.repositoryPath) == before)

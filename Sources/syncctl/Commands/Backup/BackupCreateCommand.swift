@@ -60,6 +60,7 @@ enum BackupCreateCommand {
             report = try backedUp { () throws(BackupError) in try writer.run(plan, in: repository) }
         }
         try tell(report, Int64((MonotonicClock.now - start) / 1_000_000), session)
+        if report.attachmentsMissing > 0 { return .degraded }
         return report.uncovered > 0 && StoreLock.owner(files) == nil ? .degraded : .success
     }
 
@@ -96,6 +97,8 @@ enum BackupCreateCommand {
     ) throws(CommandFailure) {
         let manifest = report.manifest
         let added = manifest.position - report.after
+        let pictures =
+            report.attachmentsAdded == 0 ? "" : " and \(EventText.count(report.attachmentsAdded, "attachment"))"
         let behind = report.base.map { ", behind \($0)" } ?? ", a full backup"
         for lack in report.broken { session.say("\(lack): this one does not go on behind it") }
         if report.isOtherHistory {
@@ -114,16 +117,23 @@ enum BackupCreateCommand {
                 "\(EventText.count(report.uncovered, "event")) not covered by a signed head yet: the next backup has them"
             )
         }
+        if report.attachmentsMissing > 0 {
+            session.say(
+                "\(EventText.count(Int(clamping: report.attachmentsMissing), "attachment")) not here, or damaged, and so not in the backup: 'syncctl attachment list --missing', '--damaged'"
+            )
+        }
         let size = BackupSession.size(report.bytes)
         try session.line(
             Sanitizer.line(
-                "\(manifest.id): \(EventText.count(added, "event")) added\(behind), \(size), up to position \(manifest.position)"
+                "\(manifest.id): \(EventText.count(added, "event"))\(pictures) added\(behind), \(size), up to position \(manifest.position)"
             ),
             "backup"
         ) { line in
             BackupSession.describe(manifest, &line)
             line.add("after", report.after)
             line.add("written", report.bytes)
+            line.add("attachments_added", report.attachmentsAdded)
+            line.add("attachments_missing", report.attachmentsMissing)
             line.add("base", report.base)
             line.add("uncovered", report.uncovered)
             line.add("rewritten", report.rewritten)

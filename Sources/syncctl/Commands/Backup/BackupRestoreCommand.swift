@@ -70,8 +70,11 @@ enum BackupRestoreCommand {
         }
         // What the command gave is proven and in its place; that it was all is what the command denies.
         if let failed { throw CommandFailure(failed) }
-        return .success
+        return report.missing.isEmpty ? .success : .degraded
     }
+
+    /// Attachments that are named one by one.
+    private static let mostNamed = 20
 
     /// Where the log is to end.
     private static func end(_ session: Session) throws(CommandFailure) -> RestoreEnd {
@@ -107,6 +110,15 @@ enum BackupRestoreCommand {
     private static func tell(
         _ report: RestoreReport, _ folder: String, _ milliseconds: Int64, _ session: Session
     ) throws(CommandFailure) {
+        for finding in report.missing.prefix(Self.mostNamed) { session.say("\(finding)") }
+        if !report.missing.isEmpty {
+            session.say(
+                "\(EventText.count(report.missing.count, "attachment")) did not come back: the node asks its peers for what is missing")
+        }
+        if report.erasedLater > 0 {
+            session.say(
+                "\(EventText.count(report.erasedLater, "event")) were erased after this moment, and are empty; the node records that once more")
+        }
         let without = report.hasKey ? "" : ", without node.key"
         try session.line(
             Sanitizer.line(
@@ -117,6 +129,9 @@ enum BackupRestoreCommand {
             line.add("folder", folder)
             line.add("position", report.position)
             line.add("key", report.hasKey)
+            line.add("attachments", report.attachments)
+            line.add("attachments_missing", report.missing.count)
+            line.add("erased_later", report.erasedLater)
             line.add("milliseconds", milliseconds)
         }
         try session.end(count: 1)

@@ -32,6 +32,7 @@ enum BackupVerifyCommand {
         }
         try session.end(count: report.proven.count + report.findings.count + report.broken.count) { line in
             line.add("events", report.events)
+            line.add("attachments", report.attachments)
             line.add("bytes", report.bytes)
             line.add("findings", report.findings.count)
             line.add("leftovers", report.leftovers)
@@ -121,6 +122,7 @@ enum BackupDrillCommand {
             line.add("bytes", report.bytes)
             line.add("restore_ms", report.restoring)
             line.add("verify_ms", report.verifying)
+            line.add("attachments", report.attachments)
             line.add("erased_later", report.erasedLater)
             line.add("findings", report.findings)
         }
