@@ -82,22 +82,27 @@ extension BackupWriter {
         let copy = try mapped { () throws(StoreError) in try AttachmentCopy(files) }
         var wanted: [Digest: UInt64] = [:]
         for want in try mapped({ () throws(StoreError) in try copy.files() }) { wanted[want.digest] = want.bytes }
-        let here = wanted
+        let here = Set(wanted.keys)
         // Whose names are being erased, and others name, too; and what events name that is no longer here.
         let leaving = try mapped { () throws(StoreError) in try copy.all(.leaving, limit: .max) }
         let named = try mapped { () throws(StoreError) in try source.named(Set(leaving.map(\.digest))) }
         for want in leaving where named.contains(want.digest) { wanted[want.digest] = want.bytes }
         for old in before where wanted[old.digest] == nil {
-            if try mapped({ () throws(StoreError) in try copy.isNamed(old.digest) }) { wanted[old.digest] = old.bytes }
+            if try mapped({ () throws(StoreError) in try copy.isNamed(old.digest) }) {
+                wanted[old.digest] = old.bytes
+            }
         }
         for state in [AttachmentState.missing, .damaged] {
             tally.missing += try mapped { () throws(StoreError) in try copy.figures()[state]?.blobs ?? 0 }
         }
         for (digest, bytes) in wanted.sorted(by: { $0.key.description < $1.key.description }) {
             let attachment = BackupManifest.Attachment(digest: digest, bytes: bytes)
+            // What is known to be missing is counted already.
+            let state = try mapped { () throws(StoreError) in try copy.state(of: digest) }
+            let isCounted = !here.contains(digest) && (state == .missing || state == .damaged)
             if try isThere(attachment) {
                 tally.list.append(attachment)
-                if here[digest] == nil, tally.missing > 0 { tally.missing -= 1 }
+                if isCounted, tally.missing > 0 { tally.missing -= 1 }
                 continue
             }
             do throws(BackupError) {
@@ -106,7 +111,7 @@ extension BackupWriter {
                 tally.added += 1
             } catch {
                 guard case .damaged = error else { throw error }
-                if here[digest] != nil { tally.missing += 1 }
+                if !isCounted { tally.missing += 1 }
             }
         }
         return tally

@@ -32,7 +32,8 @@ extension Repository {
     private static func unknown(_ file: String, _ reason: String) -> BackupError {
         .damaged(
             file: file,
-            reason: "\(reason). What it names is not known, so nothing is taken away: put it back from another copy, or "
+            reason:
+                "\(reason). What it names is not known, so nothing is taken away: put it back from another copy, or "
                 + "take it out of the repository")
     }
 

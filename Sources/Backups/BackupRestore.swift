@@ -37,7 +37,8 @@ package final class BackupRestore {
     ///   - withKey: Whether the node's key is put there, if the backup has it.
     ///   - withAttachments: Whether attachments are; else they are read and checked alone.
     package init(
-        into folder: String, end: RestoreEnd = .all, withKey: Bool, withAttachments: Bool = true, progress: @escaping (UInt64, UInt64) -> Bool
+        into folder: String, end: RestoreEnd = .all, withKey: Bool, withAttachments: Bool = true,
+        progress: @escaping (UInt64, UInt64) -> Bool
     ) throws(BackupError) {
         self.folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
         (self.end, self.withKey, self.withAttachments, self.progress) = (end, withKey, withAttachments, progress)

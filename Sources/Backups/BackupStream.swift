@@ -72,7 +72,9 @@ package final class StreamReader {
         if name.hasPrefix(segments), BackupManifest.isPlain(String(name.dropFirst(segments.utf8.count))) {
             return .segment(try SegmentReader(source, file: name, key: key))
         }
-        if AttachmentForm.isName(name) { return .attachment(try ChunkReader(source, name: name, key: key), name: name) }
+        if AttachmentForm.isName(name) {
+            return .attachment(try ChunkReader(source, name: name, key: key), name: name)
+        }
         var all: [UInt8] = []
         while case let more = try source.read(), !more.isEmpty {
             all += more
@@ -182,7 +184,9 @@ extension BackupWriter {
             segments.append(segment)
         }
         let sent = Set(base?.attachments ?? [])
-        let attachments = try writeAttachments(before: base?.attachments ?? []) { sent.contains($0) } write: {
+        let attachments = try writeAttachments(before: base?.attachments ?? []) {
+            sent.contains($0)
+        } write: {
             attachment, copy throws(BackupError) in
             // What was begun cannot be taken back: it is looked at as a whole before.
             do throws(AttachmentError) { _ = try copy.open(attachment.digest) } catch { throw BackupError(error) }

@@ -145,7 +145,7 @@ package final class BackupWriter {
         defer { broken = found }
         return try repository.newest { manifest throws(BackupError) in
             guard manifest.position <= position, try continues(manifest) else { return false }
-            // Whoever goes on behind rows that are gone has no backup either.
+            // Behind rows that are gone there would be no backup either.
             guard let missing = repository.missing(of: manifest) else { return true }
             if !found.contains(missing) { found.append(missing) }
             return false

@@ -64,7 +64,9 @@ package final class Repository {
         }
         guard access("\(folder)/\(markName)", F_OK) != 0 else { return }
         let strange = try mapped { () throws(StoreError) in
-            try SmallFile.names(in: folder).filter { ![".", "..", "lost+found", "backups", "segments", "attachments"].contains($0) }
+            try SmallFile.names(in: folder).filter {
+                ![".", "..", "lost+found", "backups", "segments", "attachments"].contains($0)
+            }
         }
         guard strange.allSatisfy({ $0.hasPrefix(markName) }) else { throw .notEmpty(path: folder) }
         try mapped { () throws(StoreError) in
@@ -177,7 +179,8 @@ package final class Repository {
         let bytes = try ManifestFile.bytes(of: manifest, signedWith: signer, key: key)
         // One that could not be read would be no backup, and would keep the others from being pruned.
         guard bytes.count <= SmallFile.largest else {
-            throw .store(.unsafe("a manifest has at most \(SmallFile.largest >> 20) MiB, and this one names more attachments"))
+            throw .store(
+                .unsafe("a manifest has at most \(SmallFile.largest >> 20) MiB, and this one names more attachments"))
         }
         let sink = try FileSink(path(ofManifest: manifest.id))
         try sink.write(bytes)

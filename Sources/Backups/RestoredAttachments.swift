@@ -25,7 +25,8 @@ extension BackupRestore {
             } catch {
                 switch error {
                 case .damaged: missing.append(error)
-                case .key(let file, true): missing.append(.damaged(file: file, reason: "it does not open: it was changed"))
+                case .key(let file, true):
+                    missing.append(.damaged(file: file, reason: "it does not open: it was changed"))
                 default: throw error
                 }
             }

@@ -48,6 +48,8 @@ package final class Eraser: Sendable, StoreFollower {
         self.node = node
         self.record = record
         self.leaving = leaving
+        // Told directly by the writer: to ask the store for this would wait for a follower that waits for the writer.
+        writer.onErasure.withLock { $0 = { [weak self] in self?.look() } }
         thread.withLock { $0 = WorkerThread(name: "eraser") { [self] in run() } }
     }
 

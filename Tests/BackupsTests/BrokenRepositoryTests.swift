@@ -34,7 +34,9 @@ struct BrokenRepositoryTests {
         try archive.append(5)
         let report = try archive.create()
         #expect(report.base == (lost == 0 ? nil : backups[0].id) && !report.isOtherHistory)
-        #expect(report.broken.count == 1 && report.broken.allSatisfy { "\($0)".contains("segments/") }, "\(report.broken)")
+        #expect(
+            report.broken.count == 1 && report.broken.allSatisfy { "\($0)".contains("segments/") }, "\(report.broken)"
+        )
         let drill = try BackupDrill(
             archive.repository(), in: archive.folder.path, restoring: { _, _ in true }, verifying: { _, _ in }
         ).run(archive.repository().backup(nil))
@@ -58,7 +60,9 @@ struct BrokenRepositoryTests {
         #expect(try archive.files(of: archive.repositoryPath) == before)
     }
 
-    @Test("A pipe, a folder or a link in the place of a file is named and keeps no one waiting", .timeLimit(.minutes(1)))
+    @Test(
+        "A pipe, a folder or a link in the place of a file is named and keeps no one waiting", .timeLimit(.minutes(1))
+    )
     func noFile() throws {
         for kind in ["pipe", "folder", "link"] {
             let (archive, backups) = try archive()
@@ -73,13 +77,16 @@ struct BrokenRepositoryTests {
             let segment = "segments/\(backups[2].segments[2].file)"
             try put(segment)
             var report = try archive.check()
-            #expect(report.broken == [backups[2].id] && "\(report.findings)".contains(segment), "\(kind): \(report.findings)")
+            #expect(
+                report.broken == [backups[2].id] && "\(report.findings)".contains(segment),
+                "\(kind): \(report.findings)")
             #expect(failure { try archive.restore("r") }?.code == "E_BACKUP_DAMAGED")
             #expect(try archive.create().base == backups[1].id)
             let manifest = "backups/\(backups[1].id).manifest"
             try put(manifest)
             report = try archive.check()
-            #expect("\(report.findings)".contains(manifest) && report.proven.map(\.id).contains(backups[0].id), "\(kind)")
+            #expect(
+                "\(report.findings)".contains(manifest) && report.proven.map(\.id).contains(backups[0].id), "\(kind)")
             #expect(failure { _ = try archive.repository(.writing).prune(Retention(count: 1, since: nil)) } != nil)
             try put("lock")
             #expect(failure { _ = try archive.repository() } != nil, "\(kind)")

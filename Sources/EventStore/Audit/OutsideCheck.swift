@@ -35,7 +35,9 @@ package struct Outside {
         }
         let kept = try? ProvenErasure.kept(files)
         lostErasures = (kept ?? nil) ?? []
-        if kept == nil || kept == .some(nil) { notes.append("erasures.ndjson cannot be read, or is not what was written") }
+        if kept == nil || kept == .some(nil) {
+            notes.append("erasures.ndjson cannot be read, or is not what was written")
+        }
         // Whatever else could not be read.
         do throws(StoreError) {
             try lookAtCuts(files)

@@ -30,7 +30,8 @@ struct LostErasures {
         let connection = try mapped { () throws(DatabaseError) in
             let connection = try Connection(path: files.log, mode: .write)
             // No journal on the disk: it would have the payloads, and what is cut off here is begun anew.
-            try connection.execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;")
+            try connection.execute(
+                "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;")
             return connection
         }
         let top = try log.top()

@@ -28,7 +28,9 @@ package struct ProvenErasure: Hashable, Sendable {
     /// Appends the line with its newline.
     package func write(to out: inout [UInt8]) {
         guard case .present(let salt, let payload) = encoded.body else { return }
-        out += #"{"type":"erasure","origin":"\#(dot.origin)","seq":\#(dot.seq),"key":"\#(base64Text(key.rawBytes))","#.utf8
+        out +=
+            #"{"type":"erasure","origin":"\#(dot.origin)","seq":\#(dot.seq),"key":"\#(base64Text(key.rawBytes))","#
+            .utf8
         out += #""head":"#.utf8
         JSONText.append(head.head.checkpointText, to: &out)
         out += #","signature":"\#(base64Text(head.signature))","header":"\#(base64Text(encoded.header))","#.utf8

@@ -65,7 +65,9 @@ final class PackageFolder {
         for name in Self.folders where access("\(part)/\(name)", F_OK) == 0 {
             try stored { try SmallFile.syncFolder(of: "\(part)/\(name)/") }
         }
-        guard unlink("\(part)/\(Self.mark)") == 0 else { throw CommandFailure.system("cannot write \(part)", errno: errno) }
+        guard unlink("\(part)/\(Self.mark)") == 0 else {
+            throw CommandFailure.system("cannot write \(part)", errno: errno)
+        }
         try stored { try SmallFile.syncFolder(of: "\(part)/") }
         guard rename(part, folder) == 0 else {
             throw CommandFailure.system("cannot make \(folder)", errno: errno, exitCode: .cannotCreate)

@@ -28,8 +28,8 @@ enum BackupRestoreCommand {
             ],
             discussion: """
                 The log is built anew, proven by the signed heads, and on the disk when the command ends; only then the folder gets its name. \
-                The node that starts on it goes on in a new origin and takes back from its peers what it has lost. What was erased is \
-                erased there again before it is shown. Never start it while another node has the same key.
+                The node that starts on it goes on in a new origin and takes back from its peers what it has lost. What was erased since \
+                the backup is not there, and the node records that once more. Exit code 2 when attachments did not come back. Never start it while another node has the same key.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -113,11 +113,13 @@ enum BackupRestoreCommand {
         for finding in report.missing.prefix(Self.mostNamed) { session.say("\(finding)") }
         if !report.missing.isEmpty {
             session.say(
-                "\(EventText.count(report.missing.count, "attachment")) did not come back: the node asks its peers for what is missing")
+                "\(EventText.count(report.missing.count, "attachment")) did not come back: the node asks its peers for what is missing"
+            )
         }
         if report.erasedLater > 0 {
             session.say(
-                "\(EventText.count(report.erasedLater, "event")) were erased after this moment, and are empty; the node records that once more")
+                "\(EventText.count(report.erasedLater, "event")) were erased after this moment, and are empty; the node records that once more"
+            )
         }
         let without = report.hasKey ? "" : ", without node.key"
         try session.line(
