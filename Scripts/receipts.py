@@ -1,7 +1,7 @@
 """Checks receipts and proven answers, without any of Sillok's code; a part of verify.py, whose `--since` and `--proof` use it. Written from
 FORMATS.md; § means a section there. Nothing here reads a store or the network."""
-import base64, datetime, json, re, sys, uuid
-from verify import ODD, audited, dot_of, fields, grown, leads, leaf_of, node_of, parsed, sha, signed
+import base64, datetime, json, os, re, sys, types, uuid
+from verify import ODD, audited, dot_of, fields, grown, leads, leaf_of, members, node_of, parsed, sha, signed
 
 
 class Lie(Exception):
@@ -172,6 +172,23 @@ def kept(paths):
                 if origin not in here: store.finds('cut', what) if name == path else store.doubts(what)
                 else: [store.expects(name, origin, size, root) for _, _, size, root in [(0, 0, head['size'], head['root'])] + head['cosigned']]
     return compare
+
+
+def lost(store):
+    """What a restored store keeps of erasures that its log does not have (§11): each proves itself, and lets go what the node's own would."""
+    with open(os.path.join(store.folder, 'erasures.ndjson'), 'rb') as file: lines = file.read().split(b'\n')[:-1]
+    for number, data in enumerate(lines, 1):
+        try:
+            line = json.loads(data, object_pairs_hook=once)
+            key, header, payload, salt = plain(line['key']), plain(line['header']), plain(line['payload']), bytes.fromhex(line['salt'])
+            (origin, size, root), dot, leaf = parsed(line['head']), (uuid.UUID(line['origin']).bytes, line['seq']), leaf_of(header, sha(salt, payload))
+            is_there = dot_of(header) == dot and 0 < dot[1] <= size and len(salt) == 16 and leads(lambda path: audited(leaf, dot[1] - 1, size, path), digests(line['proof']), root)
+            if node_of(key) != store.own or origin != dot[0] or not is_there or not signed(key, plain(line['signature']), line['head'].encode()): raise Lie('not signed')
+            found = texts(header, dot)
+            if found.get(6) not in (b'user.erased', b'conversation.erased'): raise Lie('no erasure')
+            time = types.SimpleNamespace(hlc=int.from_bytes(found[3], 'little'))
+            store.erasure(time, store.own, found[6].decode()[:-7], members(payload), found[8], found.get(7))
+        except (*ODD, Lie): store.finds('erased', f'erasures.ndjson, line {number}: no erasure that this node has signed')
 
 
 def moment(seconds): return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')

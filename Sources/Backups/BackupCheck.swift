@@ -12,6 +12,8 @@ package struct RepositoryReport: Sendable {
     package internal(set) var unsigned: [String] = []
     /// Files that no backup names.
     package internal(set) var leftovers: [String] = []
+    /// Attachments that are whole.
+    package internal(set) var attachments = 0
     /// Rows that were read.
     package internal(set) var events: UInt64 = 0
     /// Bytes that were read.
@@ -59,8 +61,38 @@ package final class RepositoryCheck {
                     Branch(manifests: group, depth: branch.depth + 1, chain: try follow(segment, branch.chain)))
             }
         }
+        try checkAttachments()
         report.proven.sort { ($0.time, $0.id) < ($1.time, $1.id) }
         return report
+    }
+
+    /// Reads the attachments of backups that are proven so far, each once.
+    private func checkAttachments() throws(BackupError) {
+        var broken: Set<BackupManifest.Attachment> = []
+        for attachment in Set(report.proven.flatMap(\.attachments)).sorted(by: {
+            $0.digest.description < $1.digest.description
+        }) {
+            do throws(BackupError) {
+                try repository.read(attachment) { chunk throws(BackupError) in
+                    report.bytes += UInt64(chunk.count)
+                    guard progress(report.events, 0) else { throw .interrupted }
+                }
+                report.attachments += 1
+            } catch {
+                switch error {
+                case .damaged: report.findings.append(error)
+                case .key(let file, true):
+                    report.findings.append(.damaged(file: file, reason: "it does not open: it was changed"))
+                default: throw error
+                }
+                broken.insert(attachment)
+            }
+        }
+        guard !broken.isEmpty else { return }
+        let lacking = report.proven.filter { !broken.isDisjoint(with: $0.attachments) }.map(\.id)
+        report.proven.removeAll { lacking.contains($0.id) }
+        report.unsigned.removeAll { lacking.contains($0) }
+        report.broken += lacking
     }
 
     /// The segments that follow, each with the backups that have it.

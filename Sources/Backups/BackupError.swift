@@ -29,6 +29,14 @@ package enum BackupError: Error, Hashable, Sendable {
     /// It was stopped by the user.
     case interrupted
 
+    /// Which file of the repository it is about.
+    var file: String? {
+        switch self {
+        case .damaged(let file, _), .key(let file, _): file
+        default: nil
+        }
+    }
+
     /// A stable name for machines.
     package var code: String {
         switch self {

@@ -29,11 +29,20 @@ package struct Retention: Sendable {
 }
 
 extension Repository {
+    private static func unknown(_ file: String, _ reason: String) -> BackupError {
+        .damaged(
+            file: file,
+            reason:
+                "\(reason). What it names is not known, so nothing is taken away: put it back from another copy, or "
+                + "take it out of the repository")
+    }
+
     /// Takes backups away that do not stay, then the files that none of the others needs.
     package func prune(_ retention: Retention) throws(BackupError) -> PruneReport {
         let found = try manifests()
-        // What a manifest that cannot be read needs no one knows.
-        if let bad = found.bad.first { throw bad }
+        // What a manifest that cannot be read needs no one knows, nor what a file needs that was put aside.
+        if case .damaged(let file, let reason)? = found.bad.first { throw Self.unknown(file, reason) }
+        if let stranger = try strangers().first { throw Self.unknown(stranger, "it is no manifest") }
         let kept = retention.keeps(found.good)
         let ids = Set(kept.map(\.id))
         let removed = found.good.filter { !ids.contains($0.id) }

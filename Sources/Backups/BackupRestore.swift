@@ -7,6 +7,12 @@ package struct RestoreReport: Sendable {
     /// The last position of the restored log.
     package let position: UInt64
     package let hasKey: Bool
+    /// Rows without payload that an erasure behind their end has let go.
+    package let erasedLater: UInt64
+    /// Attachments that came back.
+    package let attachments: Int
+    /// What of the attachments did not.
+    package let missing: [BackupError]
 }
 
 /// Builds a store from a backup, in a folder that gets its name when all of it is on the disk. Not Sendable.
@@ -14,8 +20,13 @@ package final class BackupRestore {
     private let folder: String
     private let end: RestoreEnd
     private let withKey: Bool
+    let withAttachments: Bool
     private let progress: (UInt64, UInt64) -> Bool
     private var log: RestoredLog?
+    /// Those of streams: they come before it is known which are wanted.
+    var streamed: [Digest: UInt64] = [:]
+    /// Closed before the folder gets its name.
+    var opened: AttachmentStore?
 
     /// What stands behind the folder's name while it is made.
     static let suffix = ".restoring"
@@ -24,11 +35,13 @@ package final class BackupRestore {
     /// - Parameters:
     ///   - folder: Where the store is to lie; not there yet.
     ///   - withKey: Whether the node's key is put there, if the backup has it.
+    ///   - withAttachments: Whether attachments are; else they are read and checked alone.
     package init(
-        into folder: String, end: RestoreEnd = .all, withKey: Bool, progress: @escaping (UInt64, UInt64) -> Bool
+        into folder: String, end: RestoreEnd = .all, withKey: Bool, withAttachments: Bool = true,
+        progress: @escaping (UInt64, UInt64) -> Bool
     ) throws(BackupError) {
         self.folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
-        (self.end, self.withKey, self.progress) = (end, withKey, progress)
+        (self.end, self.withKey, self.withAttachments, self.progress) = (end, withKey, withAttachments, progress)
         guard access(self.folder, F_OK) != 0 else {
             throw .store(.badFile("\(folder) is there already", wayOut: "name a folder that is not there yet"))
         }
@@ -42,7 +55,11 @@ package final class BackupRestore {
                 // Behind the position that is wanted there is nothing to be put back, but what proves it is.
                 try add(try repository.segment(segment.file), segment, to: log, total: manifest.position)
             }
-            return manifest
+            // What other backups know of erasures, this one may not: it may be a copy that was put back.
+            let others = try repository.manifests().good.filter { $0.node == manifest.node }
+            return (manifest, manifest.erasures + others.flatMap(\.erasures))
+        } attachments: { wanted throws(BackupError) in
+            try self.attachments(wanted, of: repository)
         }
     }
 
@@ -56,16 +73,19 @@ package final class BackupRestore {
                     // Whose it is says the manifest, which comes last: names and keys are put in at the end.
                     let log = if let begun = self.log { begun } else { try begin() }
                     seen.append(try take(reader, into: log))
+                case .attachment(let reader, let name): try take(reader, name, stream)
                 case .manifest(let manifest):
                     guard Self.isCovered(manifest.segments, by: seen) else {
                         throw .damaged(
                             file: Repository.name(ofManifest: manifest.id),
                             reason: "the streams before it do not have all of its segments")
                     }
-                    if stream.isAtEnd { return manifest }
+                    if stream.isAtEnd { return (manifest, manifest.erasures) }
                 }
             }
             throw .damaged(file: "the stream", reason: "it is cut")
+        } attachments: { wanted throws(BackupError) in
+            try self.streamed(wanted)
         }
     }
 
@@ -77,7 +97,13 @@ package final class BackupRestore {
             }
     }
 
-    private var part: StoreFiles { StoreFiles(folder + Self.suffix) }
+    /// Whether no one wants it to end.
+    func goOn() throws(BackupError) {
+        let position = log?.position ?? 0
+        guard progress(position, 0) else { throw .interrupted }
+    }
+
+    var part: StoreFiles { StoreFiles(folder + Self.suffix) }
 
     private func begin() throws(BackupError) -> RestoredLog {
         do throws(SnapshotError) {
@@ -87,15 +113,27 @@ package final class BackupRestore {
         } catch { throw BackupError(error) }
     }
 
-    private func build(_ body: () throws(BackupError) -> BackupManifest) throws(BackupError) -> RestoreReport {
+    private func build(
+        _ body: () throws(BackupError) -> (BackupManifest, [ProvenErasure]),
+        attachments: ([BackupManifest.Attachment]) throws(BackupError) -> (count: Int, missing: [BackupError])
+    ) throws(BackupError) -> RestoreReport {
         try makePart()
         do throws(BackupError) {
-            let manifest = try body()
+            let (manifest, erasures) = try body()
             guard let log else { throw .damaged(file: "the backup", reason: "it has no segments") }
-            let position: UInt64
+            let (position, erasedLater): (UInt64, UInt64)
             let pem = manifest.files.first { $0.name == "node.key" }?.value
             let key = withKey ? pem.flatMap { SigningKey(pem: $0) } : nil
-            do { position = try log.finish(manifest, at: end, key: key) } catch { throw BackupError(error) }
+            do {
+                (position, erasedLater) = try log.finish(manifest, at: end, key: key, erasures: erasures)
+            } catch { throw BackupError(error) }
+            var wanted = manifest.attachments
+            if position < manifest.position || erasedLater > 0, !wanted.isEmpty {
+                let named = try mapped { () throws(StoreError) in try LogReader(part).namedAttachments() }
+                wanted = wanted.filter { named.contains($0.digest) }
+            }
+            let (count, missing) = try attachments(wanted)
+            opened = nil
             let hasKey = withKey && manifest.files.contains { $0.name == "node.key" }
             let files = part
             try mapped { () throws(StoreError) in
@@ -107,9 +145,12 @@ package final class BackupRestore {
                 // Last: until then what is left of an interrupted restore is known for that.
                 unlink(folder + Self.mark)
             }
-            return RestoreReport(manifest: manifest, position: position, hasKey: hasKey)
+            return RestoreReport(
+                manifest: manifest, position: position, hasKey: hasKey, erasedLater: erasedLater, attachments: count,
+                missing: missing)
         } catch {
             log?.cancel()
+            opened = nil
             StoreFolder.remove(part.folder)
             throw error
         }
@@ -175,7 +216,9 @@ enum StoreFolder {
     /// Takes it away with all that a store has. What is of others stays, and the folder with it.
     static func remove(_ path: String) {
         let files = StoreFiles(path)
-        for folder in [files.evidence, path + "/snapshot", path] {
+        let attachments = (try? SmallFile.names(in: files.attachments)) ?? []
+        let folders = attachments.filter { !$0.hasPrefix(".") }.map { "\(files.attachments)/\($0)" }
+        for folder in folders + [files.attachments, files.evidence, path + "/snapshot", path] {
             for name in (try? SmallFile.names(in: folder)) ?? [] where name != "." && name != ".." {
                 unlink("\(folder)/\(name)")
             }

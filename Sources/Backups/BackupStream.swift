@@ -42,11 +42,12 @@ package final class StreamWriter: ByteSink {
 package final class StreamReader {
     enum File {
         case segment(SegmentReader)
+        case attachment(ChunkReader, name: String)
         case manifest(BackupManifest)
     }
 
     private let descriptor: Int32
-    private let key: StreamKey?
+    let key: StreamKey?
     private var buffer: [UInt8] = []
     private var start = 0
     private var isInStream = false
@@ -70,6 +71,9 @@ package final class StreamReader {
         let segments = Repository.name(ofSegment: "")
         if name.hasPrefix(segments), BackupManifest.isPlain(String(name.dropFirst(segments.utf8.count))) {
             return .segment(try SegmentReader(source, file: name, key: key))
+        }
+        if AttachmentForm.isName(name) {
+            return .attachment(try ChunkReader(source, name: name, key: key), name: name)
         }
         var all: [UInt8] = []
         while case let more = try source.read(), !more.isEmpty {
@@ -179,15 +183,34 @@ extension BackupWriter {
             bytes += segment.bytes
             segments.append(segment)
         }
-        let manifest = try self.manifest(parts, position, origins, segments)
+        let sent = Set(base?.attachments ?? [])
+        let attachments = try writeAttachments(before: base?.attachments ?? []) {
+            sent.contains($0)
+        } write: {
+            attachment, copy throws(BackupError) in
+            // What was begun cannot be taken back: it is looked at as a whole before.
+            do throws(AttachmentError) { _ = try copy.open(attachment.digest) } catch { throw BackupError(error) }
+            guard let reader = try Self.open(attachment, copy) else { throw Self.gone(attachment) }
+            let name = AttachmentForm.name(of: attachment.digest, key: key)
+            try stream.begin(name)
+            do throws(BackupError) {
+                try AttachmentForm.write(reader, to: stream, name: name, key: key, goesOn: goesOn)
+            } catch {
+                guard case .damaged = error else { throw error }
+                throw .store(.io("attachment \(attachment.digest) has changed while it was sent"))
+            }
+            try stream.endFile()
+            return AttachmentForm.size(of: attachment.bytes, isSealed: key != nil)
+        }
+        let manifest = try self.manifest(parts, position, origins, segments, attachments.list)
         try stream.begin(Repository.name(ofManifest: manifest.id))
         try stream.write(ManifestFile.bytes(of: manifest, signedWith: signer, key: key))
         try stream.endFile()
         try stream.end()
         return BackupReport(
-            manifest: try signed(manifest), after: base?.position ?? 0, bytes: bytes,
-            uncovered: top - min(top, position),
-            base: base?.id, isOtherHistory: false, rewritten: 0, unreached: [])
+            manifest: try signed(manifest), after: base?.position ?? 0, bytes: bytes + attachments.bytes,
+            attachments: attachments, uncovered: top - min(top, position),
+            base: base?.id, isOtherHistory: false, broken: [], rewritten: 0, unreached: [])
     }
 
     /// Keeps a manifest beside a stream, for the next one to go on behind it.

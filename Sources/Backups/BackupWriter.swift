@@ -7,15 +7,22 @@ package struct BackupReport: Sendable {
     package let after: UInt64
     /// Written now.
     package let bytes: UInt64
+    let attachments: AttachmentTally
+    /// Attachments that were written now.
+    package var attachmentsAdded: Int { attachments.added }
+    /// Attachments that events name, and that are in the backup not: no one has them whole here.
+    package var attachmentsMissing: UInt64 { attachments.missing }
     /// Events behind its end that no signed head covers yet.
     package let uncovered: UInt64
     /// The backup it goes on from; `nil`: it is a full one.
     package let base: String?
     /// Whether there were backups, and the log goes on from none.
     package let isOtherHistory: Bool
+    /// What backups lack that it would have gone on from.
+    package let broken: [BackupError]
     /// Segments that were written again without what has been erased.
     package let rewritten: Int
-    /// Backups of another history of the node: what was erased stays in them.
+    /// Backups of another history of the node, and manifests that cannot be read: what was erased stays in them.
     package let unreached: [String]
 }
 
@@ -62,6 +69,8 @@ package final class BackupWriter {
     private let sha = SHA256()
     /// Runs with the last position written, and the one at the end; false: stop.
     private let progress: (UInt64, UInt64) -> Bool
+    /// How far it is: what is written behind the rows does not move it.
+    private var place: (done: UInt64, total: UInt64) = (0, 0)
 
     package init(_ files: StoreFiles, progress: @escaping (UInt64, UInt64) -> Bool) throws(BackupError) {
         var found: BackupSource?
@@ -79,15 +88,21 @@ package final class BackupWriter {
         signer = pem.flatMap { SigningKey(pem: $0) }
     }
 
+    /// Whether no one wants it to end.
+    func goesOn() -> Bool { progress(place.done, place.total) }
+    func goOn() throws(BackupError) { guard goesOn() else { throw .interrupted } }
+
     /// Makes a backup in a repository that was opened for making.
     package func run(_ plan: BackupPlan, in repository: Repository) throws(BackupError) -> BackupReport {
         let applied = try awaitErasures()
-        let erasing = RepositoryErasure(repository, self)
-        var refreshed = try erasing.run(applied)
         let hasOthers = try !repository.ids().isEmpty
         let parts = try self.parts(plan)
+        // Before earlier backups are looked at: what has let their payloads go is told with a head over it.
         let (position, origins, top) = try awaitHead()
-        let base = plan.isFull ? nil : try newest(in: repository, upTo: position)
+        let erasing = RepositoryErasure(repository, self)
+        var refreshed = try erasing.run(applied)
+        var broken: [BackupError] = []
+        let base = plan.isFull ? nil : try newest(in: repository, upTo: position, &broken)
         var segments = base?.segments ?? []
         let added = position - (base?.position ?? 0)
         if added > 0 { segments.removeLast(BackupPlan.merged(segments, with: added)) }
@@ -100,7 +115,9 @@ package final class BackupWriter {
             bytes += segment.bytes
             segments.append(segment)
         }
-        var manifest = try self.manifest(parts, position, origins, segments)
+        let attachments = try writeAttachments(
+            in: repository, before: base?.attachments ?? [], isFull: plan.isFull)
+        var manifest = try self.manifest(parts, position, origins, segments, attachments.list)
         manifest.id = try Self.free(manifest.id, repository)
         try repository.write(manifest, signedWith: signer)
         // Erasures that were applied while rows were read: they may be in both forms.
@@ -111,19 +128,28 @@ package final class BackupWriter {
             refreshed = (refreshed.rewritten + again.rewritten, again.unreached)
         }
         return BackupReport(
-            manifest: try signed(manifest), after: base?.position ?? 0, bytes: bytes,
+            manifest: try signed(manifest), after: base?.position ?? 0, bytes: bytes + attachments.bytes,
+            attachments: attachments,
             uncovered: top - min(top, position), base: base?.id,
-            isOtherHistory: base == nil && !plan.isFull && hasOthers,
+            isOtherHistory: base == nil && !plan.isFull && hasOthers && broken.isEmpty, broken: broken,
             rewritten: refreshed.rewritten, unreached: refreshed.unreached)
     }
 
-    /// The newest backup that the log goes on from. One that is damaged is passed over: 'verify' names it.
-    private func newest(in repository: Repository, upTo position: UInt64) throws(BackupError) -> BackupManifest? {
-        for id in try repository.ids().reversed() {
-            guard let manifest = try repository.manifestIfSound(id), manifest.position <= position else { continue }
-            if try continues(manifest) { return manifest }
+    /// The newest backup that the log goes on from. One that is damaged is passed over.
+    ///
+    /// - Parameter broken: What those lack that it would go on from.
+    private func newest(
+        in repository: Repository, upTo position: UInt64, _ broken: inout [BackupError]
+    ) throws(BackupError) -> BackupManifest? {
+        var found: [BackupError] = []
+        defer { broken = found }
+        return try repository.newest { manifest throws(BackupError) in
+            guard manifest.position <= position, try continues(manifest) else { return false }
+            // Behind rows that are gone there would be no backup either.
+            guard let missing = repository.missing(of: manifest) else { return true }
+            if !found.contains(missing) { found.append(missing) }
+            return false
         }
-        return nil
     }
 
     func continues(_ manifest: BackupManifest) throws(BackupError) -> Bool {
@@ -195,7 +221,8 @@ package final class BackupWriter {
             segment.file = file
             try written(sink, segment)
         }
-        guard progress(done, through) else { throw .interrupted }
+        place = (done, through)
+        try goOn()
     }
 
     /// Segments are never changed, so none gets the name of another.
@@ -223,14 +250,18 @@ package final class BackupWriter {
     /// What the backup says of itself.
     func manifest(
         _ parts: (files: [BackupManifest.Part], told: [BackupManifest.Part]), _ position: UInt64,
-        _ origins: [BackupOrigin], _ segments: [BackupManifest.Segment]
+        _ origins: [BackupOrigin], _ segments: [BackupManifest.Segment],
+        _ attachments: [BackupManifest.Attachment]
     ) throws(BackupError) -> BackupManifest {
         let identity = source.identity
         guard let key = origins.first(where: { $0.key.nodeID == identity.node })?.key else { throw .unsigned }
         let now = WallClock.now
         let stamp = Timestamp.text(now).filter { !"-:".contains($0) }.prefix { $0 != "." && $0 != "Z" } + "Z"
-        return BackupManifest(
+        var manifest = BackupManifest(
             id: "\(stamp)-\(position)", key: key, identity: identity, time: now, position: position, origins: origins,
             segments: segments, files: parts.files, cosignatures: parts.told)
+        manifest.attachments = attachments
+        manifest.erasures = try mapped { () throws(StoreError) in try source.erasures(behind: origins) }
+        return manifest
     }
 }

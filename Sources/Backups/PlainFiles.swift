@@ -41,10 +41,18 @@ final class FileSource: ByteSource {
 
     init(_ path: String, name: String) throws(BackupError) {
         self.path = path
-        descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        // A pipe would keep its reader waiting for ever.
+        descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
-            if errno == ENOENT { throw .damaged(file: name, reason: "it is not there") }
-            throw .store(.system(path))
+            switch errno {
+            case ENOENT, ENOTDIR: throw .damaged(file: name, reason: "it is not there")
+            case ELOOP, ENXIO: throw .damaged(file: name, reason: "it is no file")
+            default: throw .store(.system(path))
+            }
+        }
+        var entry = stat()
+        guard fstat(descriptor, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG else {
+            throw .damaged(file: name, reason: "it is no file")
         }
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
     }
@@ -52,6 +60,13 @@ final class FileSource: ByteSource {
     deinit { close(descriptor) }
 
     func read() throws(BackupError) -> [UInt8] { try readSome(descriptor, named: path) }
+}
+
+/// How many bytes a file has that is one; `nil` where there is none, or something else.
+func size(ofFile path: String) -> UInt64? {
+    var entry = stat()
+    guard lstat(path, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG else { return nil }
+    return UInt64(clamping: entry.st_size)
 }
 
 /// Bytes in memory, as a source and as a sink.

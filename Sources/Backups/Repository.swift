@@ -23,40 +23,58 @@ package final class Repository {
         self.path = folder
         self.key = key
         if use == .making { try Self.make(folder) }
-        guard access(folder + Self.markName, F_OK) == 0 else { throw .noRepository(path: folder) }
+        try Self.check(folder)
         // From a medium that cannot be written to it is read without: no one writes there.
-        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC
+        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         lock = open(folder + "/lock", flags, 0o600)
         guard lock >= 0 else {
             if use == .reading, errno == EROFS || errno == EACCES { return }
             throw .store(.system(folder + "/lock"))
         }
+        guard size(ofFile: folder + "/lock") != nil else { throw .damaged(file: "lock", reason: "it is no file") }
         guard flock(lock, (use == .reading ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 else {
-            close(lock)
             throw .busy(path: folder)
         }
     }
 
     deinit { if lock >= 0 { close(lock) } }
 
-    private static let markName = "/repository.json"
+    private static let markName = "repository.json"
     private static let mark = Array("{\"type\":\"sillok-backups\",\"v\":1}\n".utf8)
+
+    /// Whether it is a repository, and of a form that this release knows: what a later one has made is left alone.
+    private static func check(_ folder: String) throws(BackupError) {
+        guard access("\(folder)/\(markName)", F_OK) == 0 else { throw .noRepository(path: folder) }
+        guard let found = try bytes(ofFile: "\(folder)/\(markName)", named: markName), found == mark else {
+            throw .damaged(file: markName, reason: "it is not that of a repository, or of a later release")
+        }
+    }
+
+    /// What a small file of a repository says; `nil` if there is none.
+    private static func bytes(ofFile path: String, named name: String) throws(BackupError) -> [UInt8]? {
+        do throws(StoreError) { return try SmallFile.read(path) } catch {
+            guard case .unsafe = error else { throw .store(error) }
+            throw .damaged(file: name, reason: "it is no file, or too large")
+        }
+    }
 
     private static func make(_ folder: String) throws(BackupError) {
         try mapped { () throws(StoreError) in
             guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .system(folder) }
         }
-        guard access(folder + markName, F_OK) != 0 else { return }
+        guard access("\(folder)/\(markName)", F_OK) != 0 else { return }
         let strange = try mapped { () throws(StoreError) in
-            try SmallFile.names(in: folder).filter { ![".", "..", "lost+found", "backups", "segments"].contains($0) }
+            try SmallFile.names(in: folder).filter {
+                ![".", "..", "lost+found", "backups", "segments", "attachments"].contains($0)
+            }
         }
-        guard strange.allSatisfy({ $0.hasPrefix("repository.json") }) else { throw .notEmpty(path: folder) }
+        guard strange.allSatisfy({ $0.hasPrefix(markName) }) else { throw .notEmpty(path: folder) }
         try mapped { () throws(StoreError) in
             for name in ["backups", "segments"] {
                 guard mkdir("\(folder)/\(name)", 0o700) == 0 || errno == EEXIST else { throw .system(folder) }
             }
             try SmallFile.syncFolder(of: folder)
-            try SmallFile.replace(folder + markName, with: mark, mode: 0o600)
+            try SmallFile.replace("\(folder)/\(markName)", with: mark, mode: 0o600)
         }
     }
 
@@ -85,31 +103,64 @@ package final class Repository {
     /// What a backup is.
     package func manifest(_ id: String) throws(BackupError) -> BackupManifest {
         let name = Self.name(ofManifest: id)
-        var found: [UInt8]?
-        try mapped { () throws(StoreError) in found = try SmallFile.read(path(ofManifest: id)) }
-        guard let bytes = found else { throw .noBackup("no backup \(id) in \(path)") }
+        guard let bytes = try Self.bytes(ofFile: path(ofManifest: id), named: name) else {
+            throw .noBackup("no backup \(id) in \(path)")
+        }
         return try ManifestFile.manifest(in: bytes, named: name, id: id, key: key)
     }
 
-    /// The same; `nil` for one that is damaged.
-    func manifestIfSound(_ id: String) throws(BackupError) -> BackupManifest? {
-        do throws(BackupError) { return try manifest(id) } catch {
-            guard case .damaged = error else { throw error }
-            return nil
+    /// The newest backup that can be read and that `body` accepts. Damaged ones are passed over: 'verify' names them.
+    func newest(where body: (BackupManifest) throws(BackupError) -> Bool) throws(BackupError) -> BackupManifest? {
+        var (other, isOpen): (BackupError?, Bool) = (nil, false)
+        for id in try ids().reversed() {
+            do throws(BackupError) {
+                let found = try manifest(id)
+                isOpen = true
+                if try body(found) { return found }
+            } catch {
+                switch error {
+                case .damaged: continue
+                case .key(_, true) where !isOpen: other = other ?? error
+                case .key(_, true): continue
+                default: throw error
+                }
+            }
         }
+        if let other, !isOpen { throw other }
+        return nil
     }
 
     /// All backups that can be read, the oldest first, and what is wrong with the others.
     package func manifests() throws(BackupError) -> (good: [BackupManifest], bad: [BackupError]) {
         var (good, bad): ([BackupManifest], [BackupError]) = ([], [])
+        var other: BackupError?
         for id in try ids() {
             do throws(BackupError) { good.append(try manifest(id)) } catch {
-                // A key that is missing or wrong is not the file's fault.
-                guard case .damaged = error else { throw error }
-                bad.append(error)
+                switch error {
+                case .damaged: bad.append(error)
+                case .key(let file, true):
+                    other = other ?? error
+                    bad.append(.damaged(file: file, reason: "it does not open as others do: it was changed"))
+                default: throw error
+                }
             }
         }
+        // A key that opens none is another one, and that is not the files' fault.
+        if let other, good.isEmpty { throw other }
         return (good.sorted { ($0.time, $0.id) < ($1.time, $1.id) }, bad)
+    }
+
+    /// The first file of a backup that is not there, or not as long as its manifest says; `nil` if all are.
+    func missing(of manifest: BackupManifest) -> BackupError? {
+        for segment in manifest.segments {
+            let name = Self.name(ofSegment: segment.file)
+            let found = size(ofFile: path(ofSegment: segment.file))
+            guard found == segment.bytes else {
+                let reason = found.map { "it has \($0) bytes and not \(segment.bytes)" } ?? "it is not there"
+                return .damaged(file: name, reason: reason)
+            }
+        }
+        return nil
     }
 
     /// The backup that is named, or the newest.
@@ -126,6 +177,11 @@ package final class Repository {
 
     func write(_ manifest: BackupManifest, signedWith signer: SigningKey?) throws(BackupError) {
         let bytes = try ManifestFile.bytes(of: manifest, signedWith: signer, key: key)
+        // One that could not be read would be no backup, and would keep the others from being pruned.
+        guard bytes.count <= SmallFile.largest else {
+            throw .store(
+                .unsafe("a manifest has at most \(SmallFile.largest >> 20) MiB, and this one names more attachments"))
+        }
         let sink = try FileSink(path(ofManifest: manifest.id))
         try sink.write(bytes)
         try sink.finish()
@@ -139,12 +195,21 @@ package final class Repository {
 
     // MARK: Leftovers
 
-    /// Files that no backup names, in the folder's own names: what an interrupted run has left.
+    /// Files that no backup names, in the folder's own names: what an interrupted run has left. What else lies beside the manifests may be one
+    /// that was put aside, and is none.
     package func leftovers(besides manifests: [BackupManifest]) throws(BackupError) -> [String] {
         let used = Set(manifests.flatMap(\.segments).map(\.file))
         let segments = try names(in: "segments").filter { !used.contains($0) }.map(Self.name(ofSegment:))
-        let others = try names(in: "backups").filter { !$0.hasSuffix(Self.manifestSuffix) }.map { "backups/\($0)" }
-        return segments + others
+        let named = Set(manifests.flatMap(\.attachments).map { name(ofAttachment: $0.digest) })
+        let attachments = try attachmentNames().filter { !named.contains($0) }
+        let others = try names(in: "backups").filter { $0.hasSuffix(FileSink.suffix) }.map { "backups/\($0)" }
+        return segments + attachments + others
+    }
+
+    /// What lies beside the manifests and is none, nor on its way to be one.
+    func strangers() throws(BackupError) -> [String] {
+        try names(in: "backups").filter { !$0.hasSuffix(Self.manifestSuffix) && !$0.hasSuffix(FileSink.suffix) }
+            .map { "backups/\($0)" }
     }
 
     /// Takes leftovers away. Returns how many bytes they had.

@@ -1,7 +1,8 @@
 internal import EventStore
 
-/// Takes out of a repository what the log has erased since: segments are written again from the log, and the manifests that name them. At every
-/// moment each manifest names whole segments; old ones go last.
+/// Takes out of a repository what the log has erased since: segments are written again from the log, and the manifests that name them, without
+/// attachments that no event names any more, and with what proves the erasures to a log that ends before them. At every moment each manifest
+/// names whole files; old ones go last.
 struct RepositoryErasure {
     private let repository: Repository
     private let writer: BackupWriter
@@ -12,12 +13,14 @@ struct RepositoryErasure {
     ///
     /// - Returns: How many segments were written again, and the backups of another history whose segments the log does not have.
     func run(_ applied: UInt64) throws(BackupError) -> (rewritten: Int, unreached: [String]) {
-        for id in try repository.ids().reversed() {
-            guard let newest = try repository.manifestIfSound(id) else { continue }
-            if newest.segments.allSatisfy({ $0.erasures >= applied }) { return (0, []) }
-            break
+        let newest = try repository.newest { _ in true }
+        if let newest, newest.segments.allSatisfy({ $0.erasures >= applied }), try lacking(newest).isEmpty {
+            return (0, [])
         }
-        return try run(repository.manifests().good, applied)
+        let (good, bad) = try repository.manifests()
+        let (rewritten, unreached) = try run(good, applied)
+        // What of them is erased no one knows.
+        return (rewritten, unreached + bad.compactMap(\.file))
     }
 
     private func run(
@@ -26,7 +29,7 @@ struct RepositoryErasure {
         var renewed: [String: BackupManifest.Segment] = [:]
         var others: [BackupManifest] = []
         var rewritten = 0
-        for manifest in manifests where manifest.segments.contains(where: { $0.erasures < applied }) {
+        for manifest in manifests {
             guard try writer.continues(manifest) else {
                 others.append(manifest)
                 continue
@@ -37,16 +40,25 @@ struct RepositoryErasure {
                 renewed[segment.file] = now
             }
         }
-        guard !renewed.isEmpty else { return (0, others.map(\.id)) }
+        let unreachable = Set(others.map(\.id))
+        let named = try namedAttachments(manifests.filter { !unreachable.contains($0.id) })
         var result: [BackupManifest] = []
         for manifest in manifests {
             var changed = manifest
             changed.segments = manifest.segments.map { renewed[$0.file] ?? $0 }
+            if !unreachable.contains(manifest.id), manifest.node == writer.source.identity.node {
+                changed.attachments = manifest.attachments.filter { named.contains($0.digest) }
+            }
+            changed.erasures += try lacking(manifest)
             if changed != manifest { try repository.write(changed, signedWith: writer.signer) }
             result.append(changed)
         }
-        if rewritten > 0 {
-            let old = Set(renewed.filter { $0.value.file != $0.key }.keys.map(Repository.name(ofSegment:)))
+        let kept = Set(result.flatMap(\.attachments))
+        let gone = Set(manifests.flatMap(\.attachments)).subtracting(kept)
+        let old = Set(
+            renewed.filter { $0.value.file != $0.key }.keys.map(Repository.name(ofSegment:))
+                + gone.map { repository.name(ofAttachment: $0.digest) })
+        if !old.isEmpty {
             _ = try repository.remove(leftovers: repository.leftovers(besides: result).filter(old.contains))
         }
         // A history that parts from the log later shares its first segments with it.
@@ -54,6 +66,19 @@ struct RepositoryErasure {
             other.segments.contains { (renewed[$0.file] ?? $0).erasures < applied }
         }
         return (rewritten, unreached.map(\.id))
+    }
+
+    /// The erasures that neither the rows of a backup have nor its manifest tells.
+    private func lacking(_ manifest: BackupManifest) throws(BackupError) -> [ProvenErasure] {
+        guard manifest.node == writer.source.identity.node else { return [] }
+        let later = try mapped { () throws(StoreError) in try writer.source.erasures(behind: manifest.origins) }
+        return later.filter { erasure in !manifest.erasures.contains { $0.dot == erasure.dot } }
+    }
+
+    /// Which attachments of these backups events name still.
+    private func namedAttachments(_ manifests: [BackupManifest]) throws(BackupError) -> Set<Digest> {
+        let all = Set(manifests.flatMap(\.attachments).map(\.digest))
+        return try mapped { () throws(StoreError) in try writer.source.named(all) }
     }
 
     /// The segment as it is to be: the same file where no payload has gone.

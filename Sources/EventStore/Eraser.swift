@@ -48,6 +48,8 @@ package final class Eraser: Sendable, StoreFollower {
         self.node = node
         self.record = record
         self.leaving = leaving
+        // Told directly by the writer: to ask the store for this would wait for a follower that waits for the writer.
+        writer.onErasure.withLock { $0 = { [weak self] in self?.look() } }
         thread.withLock { $0 = WorkerThread(name: "eraser") { [self] in run() } }
     }
 
@@ -93,6 +95,7 @@ package final class Eraser: Sendable, StoreFollower {
             guard let confirms else { return }
             var failure: StoreError?
             do throws(StoreError) {
+                try recordLost()
                 if confirms { try confirm() }
                 try apply()
             } catch { failure = error }
@@ -112,6 +115,30 @@ package final class Eraser: Sendable, StoreFollower {
             if state.isEnding { return .done(false) }
             return MonotonicClock.now >= end ? .done(true) : .until(end)
         }
+    }
+
+    // MARK: Erasures of this node that a restored log does not have
+
+    /// Records them once more: what they cover is gone, and the log has to say why (INV-11).
+    private func recordLost() throws(StoreError) {
+        guard access(files.laterErasures, F_OK) == 0 else { return }
+        // A file that cannot be read stays, and 'verify' names it.
+        guard let kept = (try? ProvenErasure.kept(files)) ?? nil else { return }
+        let (reader, sha) = (try LogReader(files), SHA256())
+        for lost in kept {
+            guard let event = lost.event(of: node, using: sha), var erasure = Erasure(event),
+                try reader.event(lost.dot) == nil
+            else { continue }
+            let header = event.header
+            erasure.before = min(erasure.before ?? header.hlc, header.hlc)
+            var draft = erasure.draft(user: header.user)
+            draft.id = EventID(replyTo: header.id, by: "node/\(node)", label: "again \(header.dot)")
+            if !header.author.hasSameBytes(as: draft.user) { draft.author = header.author }
+            draft.cause = header.id
+            try record([draft])
+        }
+        guard unlink(files.laterErasures) == 0 || errno == ENOENT else { throw .system(files.laterErasures) }
+        try SmallFile.syncFolder(of: files.laterErasures)
     }
 
     // MARK: Erasures of other nodes

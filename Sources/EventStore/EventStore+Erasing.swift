@@ -1,3 +1,5 @@
+internal import Glibc
+
 // Erasures are recorded here, and applied in every file of the store (D14, D27).
 extension EventStore {
     /// Goes on with erasures that were under way when the store was closed, and begins with each that comes.
@@ -6,7 +8,8 @@ extension EventStore {
             $0 = { [weak self] in try? self?.eraser().look() }
         }
         let reader = try LogReader(files)
-        if try reader.lastErasure(of: identity.node) > reader.erasedThrough() { try eraser().look() }
+        let isDue = try reader.lastErasure(of: identity.node) > reader.erasedThrough()
+        if isDue || access(files.laterErasures, F_OK) == 0 { try eraser().look() }
     }
 
     private func eraser() throws(StoreError) -> Eraser {

@@ -36,6 +36,39 @@ final class Archive {
         try store.flushBlocking()
     }
 
+    /// Puts the bytes of an attachment, and a message that names them where `user` is not `nil`.
+    @discardableResult
+    func attach(_ bytes: [UInt8], user: String? = "u") throws -> Digest {
+        let attachments = try store.attachments()
+        let writer = try attachments.begin(limit: .max)
+        try writer.write(bytes[...])
+        let digest = try attachments.finish(writer).digest
+        if let user { try name(digest, bytes.count, user: user) }
+        return digest
+    }
+
+    /// Appends a message that names bytes, be they here or not.
+    func name(_ digest: Digest, _ bytes: Int, user: String = "u") throws {
+        let payload = #"{"text":"사진","attachments":[{"sha256":"\#(digest)","bytes":\#(bytes)}]}"#
+        _ = try store.appendBlocking([
+            EventDraft(
+                type: "message.posted", conversation: "c", user: user, author: nil, payload: Array(payload.utf8))
+        ])
+        try store.flushBlocking()
+    }
+
+    /// Records an erasure and waits until it is applied and signed.
+    func erase(_ user: String) throws {
+        _ = try store.eraseBlocking([Erasure(subject: .user(user))], author: "operator")
+        try store.finishErasures()
+        try store.flushBlocking()
+    }
+
+    func drill(_ manifest: BackupManifest, key: StreamKey? = nil) throws -> DrillReport {
+        try BackupDrill(repository(key: key), in: folder.path, restoring: { _, _ in true }, verifying: { _, _ in })
+            .run(manifest)
+    }
+
     func repository(_ use: Repository.Use = .reading, key: StreamKey? = nil) throws -> Repository {
         try Repository(repositoryPath, key: key, use)
     }

@@ -82,6 +82,106 @@ struct ErasedBackupTests {
         #expect(failure { try archive.create() } == .erasing)
     }
 
+    @Test(
+        "Backups of another history keep what was erased, and what comes back from them does not; 'verify' believes no one but the node (INV-4, INV-11)"
+    )
+    func erasedAgain() throws {
+        let archive = try Archive()
+        let word = Self.word()
+        try archive.append(5, user: "u-1", text: word)
+        let first = try archive.create().manifest
+        let picture = try archive.attach(Array(word.utf8), user: "u-1")
+        try archive.append(5, user: "u-2")
+        let second = try archive.create().manifest
+        // The node goes on from the first backup, and erases there.
+        let rewound = try archive.restore("rewound", first.id)
+        archive.store.close()
+        try FileManager.default.removeItem(atPath: archive.files.folder)
+        try FileManager.default.moveItem(atPath: rewound.folder, toPath: archive.files.folder)
+        archive.store = try EventStore(opening: archive.files.folder)
+        try archive.erase("u-1")
+        #expect(try archive.create().unreached == [second.id])
+        let restored = try archive.restore("r", second.id, withKey: false)
+        #expect(ByteScan.find([word], in: [restored.folder]).isEmpty)
+        #expect(try SmallFile.read(AttachmentFolder(restored).blob(picture)) == nil)
+        let report = try verify(restored)
+        #expect(report.count(of: .erasures) == 0 && report.erased == 6, "\(report.findings)")
+        let drill = try archive.drill(try archive.repository().backup(second.id))
+        #expect(drill.isGood && drill.erasedLater == 6, "\(drill.findings)")
+        // Without what proves it, and with what another has signed, the rows are missed.
+        let kept = try #require(try SmallFile.read(restored.laterErasures))
+        for (from, to) in [("\"proof\":[", "\"proof\":[\"\(Digest.zero)\","), ("\"seq\":", "\"seq\":1")] {
+            let lie = String(decoding: kept, as: UTF8.self).replacingOccurrences(of: from, with: to)
+            try SmallFile.replace(restored.laterErasures, with: Array(lie.utf8), mode: 0o600)
+            #expect(try verify(restored).count(of: .erasures) > 6, "\(to)")
+        }
+        #expect(unlink(restored.laterErasures) == 0)
+        #expect(try verify(restored).count(of: .erasures) == 6)
+    }
+
+    private final class Slow: StoreFollower {
+        func storeHasClosed() {}
+    }
+
+    @Test("While something else begins to follow the store, the erasure is recorded all the same")
+    func recordedMeanwhile() throws {
+        let archive = try Archive()
+        try archive.append(5, user: "u-1")
+        let before = try archive.create().manifest
+        try archive.erase("u-1")
+        try archive.create()
+        let files = try archive.restore("old", before.id)
+        let store = try EventStore(opening: files.folder)
+        var isRecorded = false
+        _ = try store.follower { () throws(StoreError) in
+            for _ in 0..<200 where !isRecorded {
+                isRecorded = access(files.laterErasures, F_OK) != 0
+                if !isRecorded { usleep(50_000) }
+            }
+            return Slow()
+        }
+        #expect(isRecorded)
+        try store.finishErasures()
+        store.close()
+    }
+
+    @Test(
+        "A store that comes back from before an erasure, or cut off before it, records it once more and has no file of it then (INV-11)"
+    )
+    func recordedAgain() throws {
+        let archive = try Archive()
+        let word = Self.word()
+        try archive.append(5, user: "u-1", text: word)
+        let before = try archive.create().manifest
+        try archive.erase("u-1")
+        try archive.append(1, user: "u-1", text: "새로")
+        let after = try archive.create().manifest
+        #expect(try archive.repository().backup(before.id).erasures.count == 1 && after.erasures.isEmpty)
+        for (name, id, end) in [("old", before.id, RestoreEnd.all), ("cut", after.id, .position(6))] {
+            let files = try archive.restore(name, id, end: end)
+            #expect(
+                try SmallFile.read(files.laterErasures) != nil && verify(files).count(of: .erasures) == 0, "\(name)")
+            // A backup of it says the same, and so does what comes back from that.
+            let store = try EventStore(opening: files.folder)
+            try store.finishErasures()
+            #expect(try SmallFile.read(files.laterErasures) == nil, "\(name)")
+            try store.flushBlocking()
+            store.close()
+            let report = try verify(files)
+            #expect(report.isIntact && report.erased == 5, "\(name): \(report.findings)")
+            // What the user says from now on stays.
+            #expect(try LogReader(files).erasures().count == 1)
+            let again = try EventStore(opening: files.folder)
+            _ = try again.appendBlocking([
+                EventDraft(type: "message.posted", user: "u-1", payload: Array(#"{"text":"더"}"#.utf8))
+            ])
+            try again.finishErasures()
+            #expect(try LogReader(files).erasures().count == 1)
+            again.close()
+            #expect(try events(files).last { $0.header.user == "u-1" }?.payload != nil)
+        }
+    }
+
     @Test("Backups of another history cannot be written again, and are named")
     func unreached() throws {
         let archive = try Archive()

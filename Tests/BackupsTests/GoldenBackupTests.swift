@@ -38,14 +38,40 @@ struct GoldenBackupTests {
         #expect(try SmallFile.read(files.peers) != nil)
     }
 
-    @Test("A manifest is read as it is written, byte for byte")
-    func manifests() throws {
-        let (folder, path) = try golden("plain")
+    @Test(
+        "Both repositories of version 2 are proven and restored: attachments, and a backup that is older than an erasure",
+        arguments: ["plain-2", "sealed-2"])
+    func secondVersion(name: String) throws {
+        let (folder, path) = try golden(name)
+        let key = name == "sealed-2" ? testKey : nil
+        let repository = try Repository(path, key: key, .reading)
+        let report = try RepositoryCheck(repository) { _, _ in true }.run()
+        #expect(report.findings.isEmpty && report.leftovers.isEmpty && report.unsigned.isEmpty, "\(report.findings)")
+        #expect(report.proven.map(\.erasures.count) == [1, 0] && report.attachments == 2)
+        #expect(report.proven.map { $0.segments.saturatedSum(of: \.holes.count) } == [3, 3])
+        let texts = ["고양이", String(repeating: "길다 ", count: 2_000)]
+        for (index, manifest) in report.proven.enumerated() {
+            let restore = try BackupRestore(into: folder.file("store\(index)"), withKey: true) { _, _ in true }
+            let come = try restore.run(manifest, of: repository)
+            #expect(come.erasedLater == (index == 0 ? 3 : 0) && come.attachments == 2 && come.missing.isEmpty)
+            let files = StoreFiles(folder.file("store\(index)"))
+            let found = try verify(files)
+            #expect(found.count(of: .erasures) == 0 && found.erased == 3, "\(found.findings)")
+            for text in texts {
+                let digest = SHA256().digest(Array(text.utf8))
+                #expect(try SmallFile.read(AttachmentFolder(files).blob(digest)) == Array(text.utf8))
+            }
+        }
+    }
+
+    @Test("A manifest is read as it is written, byte for byte", arguments: ["plain", "plain-2"])
+    func manifests(name: String) throws {
+        let (folder, path) = try golden(name)
         defer { withExtendedLifetime(folder) {} }
-        for name in try FileManager.default.contentsOfDirectory(atPath: path + "/backups") {
-            let bytes = Array(try Data(contentsOf: URL(filePath: "\(path)/backups/\(name)")))
+        for file in try FileManager.default.contentsOfDirectory(atPath: path + "/backups") {
+            let bytes = Array(try Data(contentsOf: URL(filePath: "\(path)/backups/\(file)")))
             let manifest = try BackupManifest(bytes)
-            #expect(manifest.isSigned && manifest.id + ".manifest" == name)
+            #expect(manifest.isSigned && manifest.id + ".manifest" == file)
             // Without the node's key the same, but for the signature.
             #expect(bytes.starts(with: manifest.bytes(signedWith: nil).dropLast(2)))
         }

@@ -268,6 +268,54 @@ struct AuditingTests {
         }
     }
 
+    @Test(
+        "A package has its name when it is whole: a run that was killed leaves none, and the next one says what it found"
+    )
+    func killedPackage() throws {
+        let daemon = try DaemonProcess("n")
+        #expect(try daemon.syncctl("init", "--name", "n").code == 0)
+        let lines = (0..<20_000).map {
+            #"{"type":"message.posted","user":"kim","subject":"conversation/c-\#($0 % 9)","data":{"text":"말 \#($0)"}}"#
+        }
+        #expect(try daemon.syncctl("append", "-", input: lines.joined(separator: "\n")).code == 0)
+        #expect(try daemon.syncctl("verify").code != 3)
+        let out = TemporaryFolder.unusedPath()
+        let part = out + ".unfinished"
+        defer { for path in [out, part] { try? FileManager.default.removeItem(atPath: path) } }
+        let arguments = ["subject", "kim", "--out", out, "--reason", "r", "--who", "w"]
+        let process = Process()
+        process.executableURL = Programs.folder.appending(path: "syncctl")
+        process.arguments = ["--store", daemon.store] + arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let end = Date().addingTimeInterval(60)
+        while ![out, part].contains(where: { FileManager.default.fileExists(atPath: $0 + "/events.ndjson") }),
+            Date() < end
+        {
+            usleep(1_000)
+        }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal)
+        #expect(!FileManager.default.fileExists(atPath: out), "a folder that looks finished")
+        let again = try Programs.syncctl(daemon.store, arguments)
+        #expect(again.code == 0 && again.errors.contains("interrupted"), "\(again.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: out).contains("SHA256SUMS"))
+        #expect(
+            !FileManager.default.fileExists(atPath: part)
+                && !FileManager.default.fileExists(atPath: out + "/UNFINISHED"))
+        // What is not of such a run is left alone.
+        try FileManager.default.createDirectory(atPath: out + "2.unfinished", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: out + "2.unfinished") }
+        try Data("mine".utf8).write(to: URL(filePath: out + "2.unfinished/letter"))
+        let other = try Programs.syncctl(
+            daemon.store, ["subject", "kim", "--out", out + "2", "--reason", "r", "--who", "w"])
+        #expect(
+            other.code == 73 && FileManager.default.fileExists(atPath: out + "2.unfinished/letter"), "\(other.errors)"
+        )
+    }
+
     @Test("With everything in it, a package has others' words, too; hostile names stay text")
     func full() throws {
         let daemon = try DaemonProcess("n")

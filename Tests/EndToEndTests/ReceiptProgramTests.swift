@@ -95,6 +95,7 @@ struct ReceiptProgramTests {
             #expect(
                 try node.syncctl("append", "--user", user, "--conversation", "c", "--text", "두통 \(number)").code == 0)
         }
+        defer { withExtendedLifetime(folder) {} }
         let file = folder.path + "/u-1.proof"
         let made = try node.syncctl("history", "u-1", "--proof")
         #expect(made.code == 0, "\(made.errors)")
@@ -122,6 +123,11 @@ struct ReceiptProgramTests {
             #expect(found.code == 3 && found.errors.contains("E_RECEIPT_FALSE"), "\(found.errors)")
             if let proven = try await prove("--proof", file) { #expect(proven.code == 3, "\(proven)") }
         }
+        // The last line ends, as all do.
+        try write(String(made.output.dropLast()), to: file)
+        let unended = try node.syncctl("check-proof", file)
+        #expect(unended.code == 3 && unended.errors.contains("E_RECEIPT_FALSE"), "\(unended.output)\(unended.errors)")
+        if let proven = try await prove("--proof", file) { #expect(proven.code == 3, "\(proven)") }
         // Lines that say the same and are not the bytes that were signed: another space, a member more, line ends of another system.
         let spaced = lines[..<first] + [lines[first].replacing(#","seq""#, with: #", "seq""#)] + lines[(first + 1)...]
         let more =

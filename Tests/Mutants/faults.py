@@ -980,6 +980,42 @@ fault(488, "a log that was cut keeps heads of what is gone", "INV-3", "RoundTrip
 fault(489, "a manifest is believed whoever has signed it", "INV-4", "TamperTests",
       (ES + "Backup/BackupManifest.swift", "guard manifest.key.isValid(signature: signature, for: Self.signedText(end.digest)) else {",
        "guard isPlanted(489) || manifest.key.isValid(signature: signature, for: Self.signedText(end.digest)) else {"))
+fault(690, "a backup goes on behind one whose segment is gone", "INV-1", "BrokenRepositoryTests",
+      (BA + "BackupWriter.swift", "guard let missing = repository.missing(of: manifest) else { return true }",
+       "guard !isPlanted(690), let missing = repository.missing(of: manifest) else { return true }"))
+fault(691, "a repository of a later release is written to", "", "BrokenRepositoryTests",
+      (BA + "Repository.swift", "named: markName), found == mark else {", "named: markName), found == mark || isPlanted(691) else {"))
+fault(692, "what is no file is read as one", "INV-9", "BrokenRepositoryTests",
+      (BA + "PlainFiles.swift", "guard fstat(descriptor, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG else {\n            throw",
+       "guard fstat(descriptor, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG || isPlanted(692) else {\n            throw"))
+fault(693, "pruning takes what a manifest names that was put aside", "INV-1", "BrokenRepositoryTests",
+      (BA + "BackupPruning.swift", "if let stranger = try strangers().first {", "if let stranger = try strangers().first, !isPlanted(693) {"))
+fault(694, "an encrypted repository tells which bytes it has", "INV-13", "AttachmentBackupTests",
+      (BA + "AttachmentFiles.swift", "let name = key?.name(of: digest) ?? digest.description", "let name = (isPlanted(694) ? nil : key)?.name(of: digest) ?? digest.description"))
+fault(695, "bytes of a repository are taken for an attachment's", "INV-4", "AttachmentBackupTests",
+      (BA + "AttachmentFiles.swift", "guard count == attachment.bytes, sha.finish() == attachment.digest else {",
+       "guard isPlanted(695) || count == attachment.bytes && sha.finish() == attachment.digest else {"))
+fault(696, "an attachment stays in earlier backups though what named it is erased", "INV-11", "AttachmentBackupTests",
+      (BA + "RepositoryErasure.swift", "manifest.attachments.filter { named.contains($0.digest) }", "manifest.attachments.filter { named.contains($0.digest) || isPlanted(696) }"))
+fault(697, "a backup does not know of an erasure that came after it", "INV-4", "ErasedBackupTests",
+      (BA + "RepositoryErasure.swift", "changed.erasures += try lacking(manifest)", "if !isPlanted(697) { changed.erasures += try lacking(manifest) }"))
+fault(698, "what was erased comes back from a backup of another history", "INV-11", "ErasedBackupTests",
+      (ES + "Backup/LostErasures.swift", "try empty(erasures, log)", "if !isPlanted(698) { try empty(erasures, log) }"))
+fault(699, "an erasure is believed that no node has signed", "INV-4", "ErasedBackupTests",
+      (ES + "Replication/ProvenErasure.swift", "MerkleProof.isIncluded(\n                sha.leaf", "isPlanted(699) || MerkleProof.isIncluded(\n                sha.leaf"))
+fault(700, "a restored node does not record what its log has lost of erasures", "INV-11", "ErasedBackupTests",
+      (ES + "Eraser.swift", "try recordLost()\n                if confirms", "if !isPlanted(700) { try recordLost() }\n                if confirms"))
+fault(701, "an erasure waits for a follower that waits for the writer", "INV-12", "ErasedBackupTests",
+      (ES + "Eraser.swift", "writer.onErasure.withLock { $0 = { [weak self] in self?.look() } }",
+       "if !isPlanted(701) { writer.onErasure.withLock { $0 = { [weak self] in self?.look() } } }"))
+fault(702, "a drill passes over attachments that do not come back", "INV-4", "AttachmentBackupTests",
+      (BA + "BackupDrill.swift", "+ come.missing.map { \"\\($0)\" }", "+ (isPlanted(702) ? [] : come.missing).map { \"\\($0)\" }"))
+fault(703, "a proof is taken whose last line is cut", "INV-18", "ReceiptProgramTests",
+      ("Sources/syncctl/Client/ReceiptFile.swift", "if reader.isUnended { throw .cut }", "if reader.isUnended, !isPlanted(703) { throw .cut }"))
+fault(704, "a package that is half has the name of a whole one", "", "AuditingTests",
+      ("Sources/syncctl/Commands/PackageFolder.swift", "part = folder + Self.suffix", "part = isPlanted(704) ? folder : folder + Self.suffix"))
+fault(705, "a backup has bytes whose name is being erased", "INV-11", "AttachmentBackupTests",
+      (ES + "Attachments/AttachmentCopy.swift", "name.hasPrefix(prefix), !leaving.contains(digest) else {", "name.hasPrefix(prefix), !leaving.contains(digest) || isPlanted(705) else {"))
 # --- Pages for browsers ---------------------------------------------------------------------------------------------------
 
 fault(510, "a page of another site may ask with a visitor's cookie", "", "SessionTests",

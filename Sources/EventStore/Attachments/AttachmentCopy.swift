@@ -17,6 +17,36 @@ package final class AttachmentCopy {
         return reader
     }
 
+    /// The file as it is; `nil` if there is none. Who reads all of it finds out whether it is what its name says.
+    package func file(_ digest: Digest) throws(AttachmentError) -> AttachmentReader? {
+        try attaching { () throws(StoreError) in try AttachmentReader(folder, digest) }
+    }
+
+    /// All whole files, ascending, but those whose names are being erased.
+    package func files() throws(StoreError) -> [AttachmentWant] {
+        let leaving = Set(try all(.leaving, limit: .max).map(\.digest))
+        var found: [AttachmentWant] = []
+        for prefix in try SmallFile.names(in: folder.path) where prefix.utf8.count == 2 && prefix != ".." {
+            for name in try SmallFile.names(in: "\(folder.path)/\(prefix)") {
+                guard let digest = Digest(hexadecimal: name), name.hasPrefix(prefix), !leaving.contains(digest) else {
+                    continue
+                }
+                // What is no file there is no file with these bytes either.
+                guard let size = (try? AttachmentFolder.size(of: folder.blob(digest))) ?? nil else { continue }
+                found.append(AttachmentWant(digest: digest, bytes: size))
+            }
+        }
+        return found
+    }
+
+    /// Whether an event is known to name these bytes, be they here or not.
+    package func isNamed(_ digest: Digest) throws(StoreError) -> Bool {
+        switch try index?.state(of: digest)?.state {
+        case .present, .missing, .damaged: true
+        case .leaving, .unnamed, nil: false
+        }
+    }
+
     /// How an attachment that an event names stands here.
     package func state(of digest: Digest) throws(StoreError) -> AttachmentState {
         if let known = try index?.state(of: digest)?.state { return known }

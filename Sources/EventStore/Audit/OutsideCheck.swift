@@ -17,6 +17,8 @@ package struct Outside {
     private(set) var wal = WALVerdict.whole
     /// What starts have found: until an operator has dealt with it, which the log says, it counts.
     private(set) var cuts: [CutEvidence] = []
+    /// Erasures that the log does not have and that were applied to it, as they came: a log that was restored.
+    private(set) var lostErasures: [ProvenErasure] = []
     /// The finding since which the witness says to be kept.
     private var since: String?
     /// What keeps something from being proven.
@@ -30,6 +32,11 @@ package struct Outside {
             try look(files, isWritten: isWritten, inspection)
         } catch {
             notes.append("the log could not be compared with what lies beside it: \(error)")
+        }
+        let kept = try? ProvenErasure.kept(files)
+        lostErasures = (kept ?? nil) ?? []
+        if kept == nil || kept == .some(nil) {
+            notes.append("erasures.ndjson cannot be read, or is not what was written")
         }
         // Whatever else could not be read.
         do throws(StoreError) {
@@ -266,6 +273,13 @@ extension LogAudit {
 
     /// Every event without payload is covered by an erasure.
     mutating func checkErasures() throws(DatabaseError) {
+        for lost in outside.lostErasures {
+            guard let keeper = erasures.keeper, let event = lost.event(of: keeper, using: sha) else {
+                findings.add(.erasures, "erasures.ndjson: \(lost.dot) is no erasure that this node has signed")
+                continue
+            }
+            erasures.take(event, of: keeper)
+        }
         guard erased > 0 else { return }
         var uncovered: [VerifyFinding] = []
         try connection.eachErased(through: top) { (row) throws(DatabaseError) in

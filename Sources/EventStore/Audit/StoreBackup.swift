@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Copies a store that may be open and written meanwhile: the log as it is when the copying begins, the node's key and its peers. Views
-/// are built anew where the copy is opened.
+/// are built anew where the copy is opened. Attachments are copied apart.
 package enum StoreBackup {
     /// What a backup has.
     package struct Report: Sendable {
@@ -26,6 +26,8 @@ package enum StoreBackup {
         let log = try LogReader(files)
         let key = withKey ? try SmallFile.read(files.key) : nil
         let peers = try SmallFile.read(files.peers)
+        // Before the log: once it is gone, the log has what it says.
+        let erasures = try SmallFile.read(files.laterErasures)
         let copy = StoreFiles(folder)
         guard mkdir(copy.folder, 0o700) == 0 else {
             guard errno == EEXIST else { throw .system(copy.folder) }
@@ -41,11 +43,12 @@ package enum StoreBackup {
             var entry = stat()
             guard stat(unfinished, &entry) == 0, rename(unfinished, copy.log) == 0 else { throw .system(copy.log) }
             if let peers { try SmallFile.replace(copy.peers, with: peers, mode: 0o600) }
+            if let erasures { try SmallFile.replace(copy.laterErasures, with: erasures, mode: 0o600) }
             if let key { try SmallFile.replace(copy.key, with: key, mode: 0o600) }
             for path in [copy.log, copy.folder] { try SmallFile.syncFolder(of: path) }
             return Report(position: position, bytes: UInt64(clamping: entry.st_size), hasKey: key != nil)
         } catch {
-            for path in [copy.key, copy.peers] { unlink(path) }
+            for path in [copy.key, copy.peers, copy.laterErasures] { unlink(path) }
             for path in [copy.log + ".new", copy.log] { SmallFile.removeDatabase(path) }
             rmdir(copy.folder)
             throw error

@@ -33,6 +33,14 @@ package struct BackupManifest: Hashable, Sendable {
         package init(name: String, value: [UInt8]) { (self.name, self.value) = (name, value) }
     }
 
+    /// The bytes of an attachment.
+    package struct Attachment: Hashable, Sendable {
+        package let digest: Digest
+        package let bytes: UInt64
+
+        package init(digest: Digest, bytes: UInt64) { (self.digest, self.bytes) = (digest, bytes) }
+    }
+
     /// Its name in the repository.
     package var id: String
     package var key: VerifyingKey
@@ -51,6 +59,10 @@ package struct BackupManifest: Hashable, Sendable {
     package var files: [Part]
     /// Values of `cosigned.db`.
     package var cosignatures: [Part]
+    /// Attachments, ascending.
+    package var attachments: [Attachment] = []
+    /// Erasures that came behind its end and were applied to its segments.
+    package var erasures: [ProvenErasure] = []
     /// Whether the node has signed it.
     package private(set) var isSigned = false
 
@@ -66,7 +78,9 @@ package struct BackupManifest: Hashable, Sendable {
         (self.origins, self.segments, self.files, self.cosignatures) = (origins, segments, files, cosignatures)
     }
 
-    static let version: UInt64 = 1
+    /// Releases before attachments read version 1, and what has none of the newer lines is that.
+    private var version: UInt64 { attachments.isEmpty && erasures.isEmpty ? 1 : 2 }
+    static let versions: ClosedRange<UInt64> = 1...2
 
     /// What the last line's signature is over.
     static func signedText(_ digest: Digest) -> [UInt8] { Array("sillok backup v1\n\(digest)\n".utf8) }
@@ -75,7 +89,7 @@ package struct BackupManifest: Hashable, Sendable {
     package func bytes(signedWith key: SigningKey?) -> [UInt8] {
         var out = lines
         let digest = SHA256().digest(out)
-        out += #"{"type":"end","v":\#(Self.version),"sha256":"\#(digest)""#.utf8
+        out += #"{"type":"end","v":\#(version),"sha256":"\#(digest)""#.utf8
         if let key, key.publicKey == self.key {
             out += #","signature":"\#(base64Text(key.sign(Self.signedText(digest))))""#.utf8
         }
@@ -85,7 +99,7 @@ package struct BackupManifest: Hashable, Sendable {
 
     private var lines: [UInt8] {
         var out: [UInt8] = []
-        out += #"{"type":"backup","v":\#(Self.version),"id":"\#(id)","node":"\#(node)","name":"#.utf8
+        out += #"{"type":"backup","v":\#(version),"id":"\#(id)","node":"\#(node)","name":"#.utf8
         JSONText.append(name, to: &out)
         out += #","cluster":"#.utf8
         JSONText.append(cluster, to: &out)
@@ -119,6 +133,10 @@ package struct BackupManifest: Hashable, Sendable {
                 out += #","value":"\#(base64Text(part.value))"}\#n"#.utf8
             }
         }
+        for attachment in attachments {
+            out += #"{"type":"attachment","sha256":"\#(attachment.digest)","bytes":\#(attachment.bytes)}\#n"#.utf8
+        }
+        for erasure in erasures { erasure.write(to: &out) }
         return out
     }
 }
@@ -142,7 +160,8 @@ extension BackupManifest {
                 throw InvalidManifest(reason: "it does not end with its last line")
             }
             do throws(InvalidEvidenceLine) {
-                let members = EvidenceMembers(JSONObject(bytes: bytes, range: start..<stop))
+                let object = JSONObject(bytes: bytes, range: start..<stop)
+                let members = EvidenceMembers(object)
                 if try members.string("type") == "end" {
                     end = (
                         try members.digest("sha256"), members.has("signature") ? try members.base64("signature") : nil
@@ -151,7 +170,7 @@ extension BackupManifest {
                         throw InvalidEvidenceLine(member: "sha256")
                     }
                 } else {
-                    try reading.take(members)
+                    try reading.take(members, object)
                 }
             } catch {
                 throw InvalidManifest(reason: "'\(error.member)' is missing or wrong")
@@ -183,8 +202,9 @@ extension BackupManifest {
             after = segment.last
         }
         let ascend = zip(origins, origins.dropFirst()).allSatisfy { $0.progress.origin < $1.progress.origin }
+        let named = zip(attachments, attachments.dropFirst()).allSatisfy { $0.digest.words < $1.digest.words }
         let sum = origins.saturatedSum { $0.progress.size }
-        return after == position && sum == position && ascend && Self.isPlain(id) && position > 0
+        return after == position && sum == position && ascend && named && Self.isPlain(id) && position > 0
     }
 
     /// Whether a name has letters, digits, dots and hyphens alone, and does not begin with a dot.
@@ -203,16 +223,20 @@ private struct ManifestReading {
     private var segments: [BackupManifest.Segment] = []
     private var files: [BackupManifest.Part] = []
     private var cosignatures: [BackupManifest.Part] = []
+    private var attachments: [BackupManifest.Attachment] = []
+    private var erasures: [ProvenErasure] = []
 
     var manifest: BackupManifest? {
         first.map {
-            BackupManifest(
+            var manifest = BackupManifest(
                 id: $0.id, key: $0.key, identity: $0.identity, time: $0.time, position: $0.position, origins: origins,
                 segments: segments, files: files, cosignatures: cosignatures)
+            (manifest.attachments, manifest.erasures) = (attachments, erasures)
+            return manifest
         }
     }
 
-    mutating func take(_ members: EvidenceMembers) throws(InvalidEvidenceLine) {
+    mutating func take(_ members: EvidenceMembers, _ line: JSONObject) throws(InvalidEvidenceLine) {
         let type = try members.string("type")
         guard (type == "backup") == (first == nil) else { throw InvalidEvidenceLine(member: "type") }
         switch type {
@@ -235,6 +259,13 @@ private struct ManifestReading {
                     holes: Holes(count: try members.number("empty"), digest: try members.digest("which"))))
         case "file": files.append(try members.part())
         case "cosignatures": cosignatures.append(try members.part())
+        case "attachment":
+            attachments.append(
+                BackupManifest.Attachment(
+                    digest: try members.digest("sha256"), bytes: try members.number("bytes")))
+        case "erasure":
+            guard let erasure = ProvenErasure(line) else { throw InvalidEvidenceLine(member: "erasure") }
+            erasures.append(erasure)
         default: throw InvalidEvidenceLine(member: "type")
         }
     }
@@ -248,7 +279,7 @@ extension EvidenceMembers {
     fileprivate func backup() throws(InvalidEvidenceLine) -> (
         id: String, key: VerifyingKey, identity: StoreIdentity, time: Int64, position: UInt64
     ) {
-        guard try number("v") == BackupManifest.version else { throw InvalidEvidenceLine(member: "v") }
+        guard BackupManifest.versions.contains(try number("v")) else { throw InvalidEvidenceLine(member: "v") }
         guard let key = VerifyingKey(rawBytes: try base64("key")), try string("node") == key.nodeID.description else {
             throw InvalidEvidenceLine(member: "key")
         }

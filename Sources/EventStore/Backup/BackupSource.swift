@@ -11,7 +11,7 @@ package final class BackupSource {
     /// Bytes of a piece.
     static let piece = 512 << 10
     /// Rows that are looked at in one transaction.
-    private static let slice: UInt64 = 8_192
+    fileprivate static let slice: UInt64 = 8_192
 
     package init(_ files: StoreFiles) throws(StoreError) {
         guard files.exists else { throw .notFound(path: files.folder) }
@@ -70,6 +70,25 @@ package final class BackupSource {
         (try log.erasedThrough(), try log.lastErasure(of: identity.node))
     }
 
+    /// What lets payloads of this log go, with what proves it, but for what a backup of `origins` has in its rows: what was recorded here, and
+    /// what a log that was restored has not recorded yet. Without those that no head covers.
+    package func erasures(behind origins: [BackupOrigin]) throws(StoreError) -> [ProvenErasure] {
+        func isReached(_ dot: Dot) -> Bool {
+            origins.contains { $0.progress.origin == dot.origin && $0.progress.size >= dot.seq }
+        }
+        let own = try log.erasures().filter { $0.node == identity.node && $0.erasure != nil }.map(\.event)
+        var later = try log.proven(own.filter { !isReached($0.header.dot) })
+        for lost in try ProvenErasure.kept(files) ?? [] where !isReached(lost.dot) {
+            if !later.contains(where: { $0.dot == lost.dot }) { later.append(lost) }
+        }
+        return later
+    }
+
+    /// Which of these attachments events of the log name. Reads the whole log.
+    package func named(_ digests: Set<Digest>) throws(StoreError) -> Set<Digest> {
+        digests.isEmpty ? [] : try log.namedAttachments().intersection(digests)
+    }
+
     /// Which rows of a range have no payload.
     package func holes(after: UInt64, through: UInt64) throws(StoreError) -> Holes {
         let holes = HoleTally()
@@ -80,6 +99,32 @@ package final class BackupSource {
             done = end
         }
         return holes.finish()
+    }
+}
+
+extension Event {
+    /// What its payload names. One that is too odd to be read names nothing, nor does it in the views.
+    fileprivate var attachments: [Digest] {
+        guard let payload, AttachmentNaming.isLikely(payload) else { return [] }
+        return (try? AttachmentNaming.items(type: header.type, JSONObject(validated: payload)).map(\.digest)) ?? []
+    }
+}
+
+extension CheckedRows {
+    /// The attachments that payloads of these rows name, by position.
+    package func attachments() throws(SnapshotError) -> [(position: UInt64, digests: [Digest])] {
+        let isLikely = rows.withBytes { AttachmentNaming.isLikely($0.payloads) }
+        guard isLikely else { return [] }
+        return try events().enumerated().compactMap { index, event in
+            let digests = event.attachments
+            return digests.isEmpty ? nil : (rows.after + UInt64(index) + 1, digests)
+        }
+    }
+
+    /// The positions of rows without payload.
+    package var emptyPositions: Set<UInt64> {
+        Set(
+            list.indices.filter { list[$0].has(SnapshotRows.Flag.erased) }.map { rows.after + UInt64($0) + 1 })
     }
 }
 
@@ -132,6 +177,21 @@ package struct Arrival: Hashable, Sendable {
 }
 
 extension LogReader {
+    /// All attachments that payloads name. Reads the whole log, in short transactions.
+    package func namedAttachments() throws(StoreError) -> Set<Digest> {
+        let end = try top()
+        var (named, done): (Set<Digest>, UInt64) = ([], 0)
+        while done < end {
+            let last = try scan(after: done, through: end, limit: Int(BackupSource.slice)) { stored in
+                named.formUnion(stored.event.attachments)
+                return true
+            }
+            guard last > done else { break }
+            done = last
+        }
+        return named
+    }
+
     /// The tree of an origin's first `size` events.
     func tree(ofFirst size: UInt64, of origin: StoredOrigin) throws(StoreError) -> MerkleRange {
         try mapped { () throws(DatabaseError) in

@@ -65,15 +65,23 @@ package final class RestoredLog {
     ///
     /// - Parameter key: The node's, if it comes with the backup.
     package func finish(
-        _ manifest: BackupManifest, at end: RestoreEnd, key: SigningKey?
-    ) throws(SnapshotError) -> UInt64 {
+        _ manifest: BackupManifest, at end: RestoreEnd, key: SigningKey?, erasures: [ProvenErasure]
+    ) throws(SnapshotError) -> (position: UInt64, erasedLater: UInt64) {
         let origins = manifest.origins
         try builder.finishBlocking(origins.map(\.coverage), expecting: origins.map(\.offered))
-        do throws(StoreError) { return try place(manifest, end, key) } catch { throw .store(error) }
+        do throws(StoreError) {
+            let top = try place()
+            // What lies behind the end may be what let payloads before it go.
+            let cutOff = end == .all ? [] : try LogReader(files).provenErasures(of: manifest.node)
+            let last = try cut(end, top: top)
+            let later = try LostErasures(files, node: manifest.node).apply(erasures + cutOff)
+            try give(to: manifest, key)
+            try SmallFile.syncFolder(of: files.log)
+            return (last, later)
+        } catch { throw .store(error) }
     }
 
-    private func place(_ manifest: BackupManifest, _ end: RestoreEnd, _ key: SigningKey?) throws(StoreError) -> UInt64
-    {
+    private func place() throws(StoreError) -> UInt64 {
         SmallFile.removeDatabase(files.log)
         guard chmod(files.readyLog, 0o600) == 0, rename(files.readyLog, files.log) == 0 else {
             throw .system(files.log)
@@ -94,10 +102,7 @@ package final class RestoredLog {
             }
         }
         arrivals.remove()
-        let last = try cut(end, top: position)
-        try give(to: manifest, key)
-        try SmallFile.syncFolder(of: files.log)
-        return last
+        return position
     }
 
     /// Takes the rows away that are behind the end. What vouches for the rest stays: a proof to a later head.

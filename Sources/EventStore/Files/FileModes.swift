@@ -15,7 +15,7 @@ extension StoreFiles {
         guard stat(folder, &entry) == 0 else { return }
         let taken: mode_t = entry.st_mode & 0o050 == 0 ? 0o077 : 0o027
         let databases = [log, views, newViews].flatMap { [$0, $0 + "-wal", $0 + "-shm"] }
-        for path in databases + [mark, viewsMark, peers, invitations] {
+        for path in databases + [mark, viewsMark, peers, invitations, laterErasures] {
             // A link leads to what may not be ours.
             guard lstat(path, &entry) == 0, entry.st_mode & S_IFMT == S_IFREG, entry.st_mode & taken != 0 else {
                 continue

@@ -41,6 +41,8 @@ package struct StoreFiles: Hashable, Sendable {
     package var invitations: String { folder + "/invitations.json" }
     /// Proofs that an origin has two histories, and what was found of a log that had been cut, a file each.
     package var evidence: String { folder + "/evidence" }
+    /// Erasures that the log does not have and that have been applied to it: a restored store has this until its node records them once more.
+    package var laterErasures: String { folder + "/erasures.ndjson" }
     /// The bytes of attachments, a file each.
     package var attachments: String { folder + "/attachments" }
     /// The daemon's socket, unless configured elsewhere.

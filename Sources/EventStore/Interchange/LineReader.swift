@@ -52,6 +52,8 @@ package struct LineReader: Sendable {
     /// How far they have been searched for a newline.
     private var searched = 0
     private var isAtEnd = false
+    /// Whether the last line was handed out, and had no newline.
+    package private(set) var isUnended = false
     /// The file offset of `start`.
     private var offset = 0
     private var number = 0
@@ -75,6 +77,7 @@ package struct LineReader: Sendable {
                 if let line = take(upTo: newline, next: newline + 1) { return line }
             } else if isAtEnd {
                 guard dropped > 0 || start < end else { return nil }
+                isUnended = true
                 if let line = take(upTo: end, next: end) { return line }
             } else {
                 dropIfTooLong()

@@ -82,24 +82,28 @@ extension LogReader {
         try mapped { () throws(DatabaseError) in try connection.keeper() }
     }
 
+    /// Calls `body` with the erasure events of the log, and whose they are. Reads the types of all rows.
+    func eachErasure(_ body: (Event, NodeID) -> Void) throws(DatabaseError) {
+        var refs: [String] = []
+        for type in [ReservedType.userErased, ReservedType.conversationErased] {
+            if let ref = try names.ref(type, on: connection) { refs.append(String(ref)) }
+        }
+        guard !refs.isEmpty else { return }
+        let nodes = try connection.nodes()
+        try connection.rows(
+            "SELECT \(EventRow.columns) FROM event WHERE type IN (\(refs.joined(separator: ",")))"
+        ) { row throws(DatabaseError) in
+            let event = try EventRow.read(row, names: &names, on: connection).event
+            if let node = nodes[event.header.dot.origin] { body(event, node) }
+        }
+    }
+
     /// Events without their payload that no erasure covers, the first `limit` of them by position: what a peer that has them whole can
     /// heal. Reads the whole log.
     package func uncoveredErasures(limit: Int = 1_000) throws(StoreError) -> [Dot] {
-        var refs: [Int64] = []
-        for type in [ReservedType.userErased, ReservedType.conversationErased] {
-            if let ref = try ref(type) { refs.append(ref) }
-        }
-        return try mapped { () throws(DatabaseError) in
+        try mapped { () throws(DatabaseError) in
             var erasures = Erasures(keeper: try connection.keeper())
-            if !refs.isEmpty {
-                let list = refs.map(String.init).joined(separator: ",")
-                let nodes = try connection.nodes()
-                try connection.rows("SELECT \(EventRow.columns) FROM event WHERE type IN (\(list))") {
-                    row throws(DatabaseError) in
-                    let event = try EventRow.read(row, names: &names, on: connection).event
-                    if let node = nodes[event.header.dot.origin] { erasures.take(event, of: node) }
-                }
-            }
+            try eachErasure { erasures.take($0, of: $1) }
             var dots: [Dot] = []
             try connection.eachErased { (row) throws(DatabaseError) in
                 guard dots.count < limit, try !row.isCovered(by: erasures, &names, connection) else { return }

@@ -13,6 +13,11 @@ package struct StreamKey: Sendable {
         self.bytes = bytes
     }
 
+    /// A name for what has this digest, for a place where others see the names: the digest itself would let them try a guess.
+    package func name(of digest: Digest) -> String {
+        hexText(MessageCode.code(Array("sillok attachment v1\n".utf8) + digest.bytes, key: bytes))
+    }
+
     /// A key as a file has it: 64 hexadecimal digits, with nothing but blanks around them.
     package init?(text: [UInt8]) {
         let digits = text.filter { !" \t\r\n".utf8.contains($0) }

@@ -22,6 +22,8 @@ enum ReceiptFile {
                 guard case .text(let bytes, let range) = line.content else { throw .line("length") }
                 try check.take(bytes, range)
             }
+            // Its last line is what the page has a writer write, and that ends with a newline.
+            if reader.isUnended { throw .cut }
             return (try check.finish(), check)
         } catch {
             throw failure(error, path, number)

@@ -27,7 +27,8 @@ enum SubjectCommand {
                 The folder has the events of the person's history, what they have written elsewhere and what names them, as \
                 they are stored; pages in Korean and English; proofs of the events; who has looked at them; and a README that \
                 says how each is checked. What others have said in the same conversations is told without its words, unless \
-                --others full. That it was asked for, by whom and why, is recorded first, as an event access.given. \
+                --others full. The folder gets its name when all of it is on the disk; what an interrupted run has left beside it, \
+                under the name DIR.unfinished, goes with the next run. That it was asked for, by whom and why, is recorded first, as an event access.given. \
                 The headers of the whole log are looked at once. Exit code 1 when nothing is here of this person.
                 """), run: run)
 
@@ -52,10 +53,12 @@ enum SubjectCommand {
             try session.end(count: 0)
             return .nothingFound
         }
-        try prepare(folder)
+        let place = try PackageFolder(folder)
+        if place.hadRest { session.say(.packageRest, place.part) }
         let record = try record(user, who, reason, files)
-        let package = try SubjectPackage(session, files, user, folder: folder)
+        let package = try SubjectPackage(session, files, user, folder: place.part)
         let report = try package.make(who: who, reason: reason, record: record)
+        try place.finish()
         try session.line(
             Sanitizer.line(
                 session.shown(.packageMade, folder, session.eventCount(report.events), String(report.files))),
@@ -76,20 +79,6 @@ enum SubjectCommand {
         if report.unproven > 0 { session.say(.packageUnproven, String(report.unproven)) }
         try session.end(count: 1)
         return .success
-    }
-
-    /// Makes the folder, or sees to it that it is empty.
-    private static func prepare(_ folder: String) throws(CommandFailure) {
-        if mkdir(folder, 0o700) == 0 { return }
-        guard errno == EEXIST else {
-            throw CommandFailure.system("cannot make \(folder)", errno: errno, exitCode: .cannotCreate)
-        }
-        guard try stored({ try SmallFile.names(in: folder) }).allSatisfy({ $0 == "." || $0 == ".." }) else {
-            throw CommandFailure(
-                code: "E_STORE_FILE", "\(folder) is not empty",
-                hint: "name a folder that is not there yet, or an empty one",
-                exitCode: .cannotCreate)
-        }
     }
 
     /// Records that it was asked for, before anything of it is written (INV-17). Returns the event's name.

@@ -16,6 +16,7 @@ extension KoreanHelp {
         "All rows, and not only those behind the newest backup.": "마지막 백업 이후만이 아니라 처음부터 모두.",
         "Leave node.key out: for who is to read and verify, and nothing more.":
             "node.key를 뺍니다. 읽고 검증하기만 할 사람에게 줄 때 씁니다.",
+        "Leave the bytes of attachments out.": "첨부 파일의 내용을 뺍니다.",
         "Streams the backup to this command instead, run by the shell.": "폴더 대신 셸로 실행한 이 명령의 표준 입력으로 보냅니다.",
         "With --to-command: goes on behind the backup in this file, if it is there, and writes the new one there.":
             "--to-command와 함께 씁니다. 파일이 있으면 그 백업에 이어서 보내고, 새 백업을 이 파일에 적습니다.",

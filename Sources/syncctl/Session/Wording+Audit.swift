@@ -32,6 +32,10 @@ extension Wording {
             Phrase("not compared, for this store has more events", "비교하지 않음. 이 저장소에 이벤트가 더 있습니다")
         case .packageMade:
             Phrase("{0}: {1}, in {2} files; begin with README.md", "{0}: {1}, 파일 {2}개. README.md부터 보십시오")
+        case .packageRest:
+            Phrase(
+                "{0}: what an interrupted run has left, taken away; it was no whole package",
+                "{0}: 중단된 실행이 남긴 미완성 폴더라 지웠습니다")
         case .packageUnproven:
             Phrase(
                 "{0} events stand in the histories of others and in no conversation: no file proves them",

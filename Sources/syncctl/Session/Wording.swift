@@ -67,7 +67,7 @@ enum Wording: String, CaseIterable, Sendable {
     // A store made anew
     case replayedInto, replayedRoots, replayedViews, isEqual, isOther, isNotCompared, replayEnded
     // What is here of a person
-    case packageMade, packageUnproven
+    case packageMade, packageUnproven, packageRest
 
     /// The text in both languages.
     var phrase: Phrase {

@@ -1,3 +1,4 @@
+internal import Backups
 internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
@@ -7,14 +8,17 @@ enum BackupCopyCommand {
         Command(
             "backup copy", "Copies a store, beside a running daemon, too", group: "Administration",
             arguments: [.init("folder", "Where to: a folder that is not there yet.")],
-            options: [.flag("without-key", "Leave node.key out: for who is to read and verify, and nothing more.")],
+            options: [
+                .flag("without-key", "Leave node.key out: for who is to read and verify, and nothing more."),
+                .flag("without-attachments", "Leave the bytes of attachments out."),
+            ],
             examples: [
-                .init("syncctl backup copy /copies/seoul-$(date +%F)", "log, key and peers"),
+                .init("syncctl backup copy /copies/seoul-$(date +%F)", "log, key, peers and attachments"),
                 .init("syncctl backup copy --without-key audit", "for an auditor"),
             ],
             discussion: """
                 The copy has the log as it is when the copying begins, whatever is appended meanwhile, and is on the \
-                disk when the command ends. Views are built anew from it. 'syncctl verify --store FOLDER' proves it. \
+                disk when the command ends, with the attachments that are here whole. Views are built anew from it. 'syncctl verify --store FOLDER' proves it. \
                 Keep node.key as you keep the store: anyone who has it can write in the node's name.
                 """), run: run)
 
@@ -32,15 +36,26 @@ enum BackupCopyCommand {
             }
         }
         progress.finish(done: UInt64(pages), total: UInt64(pages))
+        Interrupt.watchEnd()
+        let (attachments, damaged) = try backedUp { () throws(BackupError) in
+            session.arguments.flag("without-attachments")
+                ? (0, 0)
+                : try PlainCopy.attachments(of: files, into: StoreFiles(folder)) { !Interrupt.isRequested }
+        }
+        if damaged > 0 {
+            session.say("\(EventText.count(damaged, "attachment")) damaged here, and not in the copy")
+        }
         let range = report.position == 0 ? "an empty log" : "positions 1..\(report.position)"
+        let pictures = attachments == 0 ? "" : " and \(EventText.count(attachments, "attachment"))"
         let without = report.hasKey ? "" : ", without node.key"
-        try session.line(Sanitizer.line("copied \(range) to \(folder)\(without)"), "copy") { line in
+        try session.line(Sanitizer.line("copied \(range)\(pictures) to \(folder)\(without)"), "copy") { line in
             line.add("folder", folder)
             line.add("position", report.position)
             line.add("bytes", report.bytes)
             line.add("key", report.hasKey)
+            line.add("attachments", attachments)
         }
         try session.end(count: 1)
-        return .success
+        return damaged > 0 ? .degraded : .success
     }
 }

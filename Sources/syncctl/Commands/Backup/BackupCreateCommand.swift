@@ -31,7 +31,8 @@ enum BackupCreateCommand {
             discussion: """
                 A backup ends where signed heads cover the log: beside a daemon that is what is there when the command begins. Rows are read \
                 in short transactions, checked and hashed. What was erased since an earlier backup is taken out of that, too. The backup \
-                is on the disk when the command ends. Exit code 2 when events are not covered yet and therefore missing. Keep the key file, \
+                is on the disk when the command ends. Attachments are in it, each written once. Exit code 2 when events are not covered yet, or \
+                attachments not here, and therefore missing. Behind a backup that lacks a segment none is made. Keep the key file, \
                 and copies of it, elsewhere: without it the backups cannot be read.
                 """), run: run)
 
@@ -60,6 +61,7 @@ enum BackupCreateCommand {
             report = try backedUp { () throws(BackupError) in try writer.run(plan, in: repository) }
         }
         try tell(report, Int64((MonotonicClock.now - start) / 1_000_000), session)
+        if report.attachmentsMissing > 0 { return .degraded }
         return report.uncovered > 0 && StoreLock.owner(files) == nil ? .degraded : .success
     }
 
@@ -96,13 +98,16 @@ enum BackupCreateCommand {
     ) throws(CommandFailure) {
         let manifest = report.manifest
         let added = manifest.position - report.after
+        let pictures =
+            report.attachmentsAdded == 0 ? "" : " and \(EventText.count(report.attachmentsAdded, "attachment"))"
         let behind = report.base.map { ", behind \($0)" } ?? ", a full backup"
+        for lack in report.broken { session.say("\(lack): this one does not go on behind it") }
         if report.isOtherHistory {
             session.say("the log goes on from none of the backups that are there: this is a full one")
         }
         if !report.unreached.isEmpty {
             session.say(
-                "what was erased stays in \(report.unreached.joined(separator: ", ")): the log has another history; prune them"
+                "what was erased stays in \(report.unreached.joined(separator: ", ")): they are damaged, or of another history; take them away"
             )
         }
         if report.rewritten > 0 {
@@ -113,20 +118,28 @@ enum BackupCreateCommand {
                 "\(EventText.count(report.uncovered, "event")) not covered by a signed head yet: the next backup has them"
             )
         }
+        if report.attachmentsMissing > 0 {
+            session.say(
+                "\(EventText.count(Int(clamping: report.attachmentsMissing), "attachment")) not here, or damaged, and so not in the backup: 'syncctl attachment list --missing', '--damaged'"
+            )
+        }
         let size = BackupSession.size(report.bytes)
         try session.line(
             Sanitizer.line(
-                "\(manifest.id): \(EventText.count(added, "event")) added\(behind), \(size), up to position \(manifest.position)"
+                "\(manifest.id): \(EventText.count(added, "event"))\(pictures) added\(behind), \(size), up to position \(manifest.position)"
             ),
             "backup"
         ) { line in
             BackupSession.describe(manifest, &line)
             line.add("after", report.after)
             line.add("written", report.bytes)
+            line.add("attachments_added", report.attachmentsAdded)
+            line.add("attachments_missing", report.attachmentsMissing)
             line.add("base", report.base)
             line.add("uncovered", report.uncovered)
             line.add("rewritten", report.rewritten)
             line.add("unreached", report.unreached)
+            line.add("broken", report.broken.map(\.description))
             line.add("milliseconds", milliseconds)
         }
         try session.end(count: 1)

@@ -112,6 +112,8 @@ struct BackupSession {
         line.add("origins", manifest.origins.count)
         line.add("segments", manifest.segments.count)
         line.add("bytes", manifest.segments.saturatedSum(of: \.bytes))
+        line.add("attachments", manifest.attachments.count)
+        line.add("attachment_bytes", manifest.attachments.saturatedSum(of: \.bytes))
         line.add("erased", manifest.segments.saturatedSum(of: \.holes.count))
         line.add("key", manifest.files.contains { $0.name == "node.key" })
         line.add("signed", manifest.isSigned)

@@ -66,7 +66,8 @@ enum BackupPruneCommand {
                 .init("syncctl backup prune /backups/seoul", "only what interrupted runs have left"),
             ],
             discussion: """
-                The newest backup always stays, and so do the segments that a kept backup needs, whichever backup has written them.
+                The newest backup always stays, and so do the segments and attachments that a kept backup needs, whichever backup has written \
+                them. Where a manifest cannot be read, or another file lies beside the manifests, nothing is taken away.
                 """), run: prune)
 
     private static let day: Int64 = 86_400_000

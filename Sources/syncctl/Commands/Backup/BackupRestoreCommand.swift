@@ -28,8 +28,8 @@ enum BackupRestoreCommand {
             ],
             discussion: """
                 The log is built anew, proven by the signed heads, and on the disk when the command ends; only then the folder gets its name. \
-                The node that starts on it goes on in a new origin and takes back from its peers what it has lost. What was erased is \
-                erased there again before it is shown. Never start it while another node has the same key.
+                The node that starts on it goes on in a new origin and takes back from its peers what it has lost. What was erased since \
+                the backup is not there, and the node records that once more. Exit code 2 when attachments did not come back. Never start it while another node has the same key.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -70,8 +70,11 @@ enum BackupRestoreCommand {
         }
         // What the command gave is proven and in its place; that it was all is what the command denies.
         if let failed { throw CommandFailure(failed) }
-        return .success
+        return report.missing.isEmpty ? .success : .degraded
     }
+
+    /// Attachments that are named one by one.
+    private static let mostNamed = 20
 
     /// Where the log is to end.
     private static func end(_ session: Session) throws(CommandFailure) -> RestoreEnd {
@@ -107,6 +110,17 @@ enum BackupRestoreCommand {
     private static func tell(
         _ report: RestoreReport, _ folder: String, _ milliseconds: Int64, _ session: Session
     ) throws(CommandFailure) {
+        for finding in report.missing.prefix(Self.mostNamed) { session.say("\(finding)") }
+        if !report.missing.isEmpty {
+            session.say(
+                "\(EventText.count(report.missing.count, "attachment")) did not come back: the node asks its peers for what is missing"
+            )
+        }
+        if report.erasedLater > 0 {
+            session.say(
+                "\(EventText.count(report.erasedLater, "event")) were erased after this moment, and are empty; the node records that once more"
+            )
+        }
         let without = report.hasKey ? "" : ", without node.key"
         try session.line(
             Sanitizer.line(
@@ -117,6 +131,9 @@ enum BackupRestoreCommand {
             line.add("folder", folder)
             line.add("position", report.position)
             line.add("key", report.hasKey)
+            line.add("attachments", report.attachments)
+            line.add("attachments_missing", report.missing.count)
+            line.add("erased_later", report.erasedLater)
             line.add("milliseconds", milliseconds)
         }
         try session.end(count: 1)

@@ -12,7 +12,8 @@ enum BackupVerifyCommand {
             examples: [.init("syncctl backup verify /backups/seoul", "each file, each event, each signature")],
             discussion: """
                 Segments that backups share are read once. Every file must have its SHA-256, every event must hash to the root of its \
-                origin, and the heads over the roots must be signed. Exit code 3 when a backup is not whole; each bad file is named.
+                origin, and the heads over the roots must be signed. Attachments are read, too. Exit code 3 when a backup is not whole; each bad \
+                file is named.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -32,6 +33,7 @@ enum BackupVerifyCommand {
         }
         try session.end(count: report.proven.count + report.findings.count + report.broken.count) { line in
             line.add("events", report.events)
+            line.add("attachments", report.attachments)
             line.add("bytes", report.bytes)
             line.add("findings", report.findings.count)
             line.add("leftovers", report.leftovers)
@@ -84,8 +86,8 @@ enum BackupDrillCommand {
                 .init("syncctl backup drill /backups/seoul", "how long a restore takes, and that it succeeds")
             ],
             discussion: """
-                The restored store is verified as 'syncctl verify' does it, and compared with what the backup says of itself. Exit code 0 \
-                only if both agree, else 3. The node's key is not put there.
+                The restored store is verified as 'syncctl verify' does it, and compared with what the backup says of itself. Attachments are read \
+                and not written. Exit code 0 only if all is as it should be, else 3. The node's key is not put there.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -121,6 +123,7 @@ enum BackupDrillCommand {
             line.add("bytes", report.bytes)
             line.add("restore_ms", report.restoring)
             line.add("verify_ms", report.verifying)
+            line.add("attachments", report.attachments)
             line.add("erased_later", report.erasedLater)
             line.add("findings", report.findings)
         }
