@@ -77,6 +77,9 @@ static const unsigned char console_why_mjs[] = {
 static const unsigned char console_work_mjs[] = {
 #embed "files/console/work.mjs"
 };
+static const unsigned char shared_address_mjs[] = {
+#embed "files/shared/address.mjs"
+};
 static const unsigned char shared_api_mjs[] = {
 #embed "files/shared/api.mjs"
 };
@@ -92,8 +95,17 @@ static const unsigned char shared_diff_mjs[] = {
 static const unsigned char shared_dom_mjs[] = {
 #embed "files/shared/dom.mjs"
 };
+static const unsigned char shared_login_mjs[] = {
+#embed "files/shared/login.mjs"
+};
+static const unsigned char shared_prose_mjs[] = {
+#embed "files/shared/prose.mjs"
+};
 static const unsigned char shared_rows_mjs[] = {
 #embed "files/shared/rows.mjs"
+};
+static const unsigned char shared_sheet_mjs[] = {
+#embed "files/shared/sheet.mjs"
 };
 static const unsigned char shared_strings_mjs[] = {
 #embed "files/shared/strings.mjs"
@@ -109,6 +121,9 @@ static const unsigned char shared_verify_mjs[] = {
 };
 static const unsigned char shared_window_mjs[] = {
 #embed "files/shared/window.mjs"
+};
+static const unsigned char shared_words_mjs[] = {
+#embed "files/shared/words.mjs"
 };
 
 static const struct sillok_page pages[] = {
@@ -137,17 +152,22 @@ static const struct sillok_page pages[] = {
     {"/console/surveys.mjs", console_surveys_mjs, sizeof console_surveys_mjs, "text/javascript; charset=utf-8"},
     {"/console/why.mjs", console_why_mjs, sizeof console_why_mjs, "text/javascript; charset=utf-8"},
     {"/console/work.mjs", console_work_mjs, sizeof console_work_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/address.mjs", shared_address_mjs, sizeof shared_address_mjs, "text/javascript; charset=utf-8"},
     {"/shared/api.mjs", shared_api_mjs, sizeof shared_api_mjs, "text/javascript; charset=utf-8"},
     {"/shared/base.css", shared_base_css, sizeof shared_base_css, "text/css; charset=utf-8"},
     {"/shared/chart.mjs", shared_chart_mjs, sizeof shared_chart_mjs, "text/javascript; charset=utf-8"},
     {"/shared/diff.mjs", shared_diff_mjs, sizeof shared_diff_mjs, "text/javascript; charset=utf-8"},
     {"/shared/dom.mjs", shared_dom_mjs, sizeof shared_dom_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/login.mjs", shared_login_mjs, sizeof shared_login_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/prose.mjs", shared_prose_mjs, sizeof shared_prose_mjs, "text/javascript; charset=utf-8"},
     {"/shared/rows.mjs", shared_rows_mjs, sizeof shared_rows_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/sheet.mjs", shared_sheet_mjs, sizeof shared_sheet_mjs, "text/javascript; charset=utf-8"},
     {"/shared/strings.mjs", shared_strings_mjs, sizeof shared_strings_mjs, "text/javascript; charset=utf-8"},
     {"/shared/text.mjs", shared_text_mjs, sizeof shared_text_mjs, "text/javascript; charset=utf-8"},
     {"/shared/tokens.css", shared_tokens_css, sizeof shared_tokens_css, "text/css; charset=utf-8"},
     {"/shared/verify.mjs", shared_verify_mjs, sizeof shared_verify_mjs, "text/javascript; charset=utf-8"},
     {"/shared/window.mjs", shared_window_mjs, sizeof shared_window_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/words.mjs", shared_words_mjs, sizeof shared_words_mjs, "text/javascript; charset=utf-8"},
 };
 
 const struct sillok_page *sillok_pages(size_t *count) {

@@ -1,16 +1,14 @@
 // A conversation: what was said, by whom, what became of it; as it is, or as it stood at another moment; found words; what is proven.
 import { h, fill, announce } from '../shared/dom.mjs';
-import { row as rowOf, compare, moments } from '../shared/rows.mjs';
+import { row as rowOf, compare, displayTime, moments } from '../shared/rows.mjs';
 import { RowWindow } from '../shared/window.mjs';
 import { bars } from '../shared/chart.mjs';
 import { excerpt } from '../shared/text.mjs';
-import { article, shown } from './rowview.mjs';
-import { dialog } from './keys.mjs';
+import { article } from './rowview.mjs';
+import { shown } from '../shared/prose.mjs';
+import { dialog } from '../shared/sheet.mjs';
 import { quoted } from './app.mjs';
 import { Checker, proofSheet } from './checker.mjs';
-
-/** By what the server sorts rows and finds them: the display time (VIEWS.md). */
-export const displayTime = (row) => Math.min(Date.parse(row.time), row.recorded ?? Infinity);
 
 const iso = (ms) => new Date(ms).toISOString();
 
