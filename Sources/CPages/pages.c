@@ -29,6 +29,57 @@ static const unsigned char arrive_strings_mjs[] = {
 static const unsigned char arrive_timer_mjs[] = {
 #embed "files/arrive/timer.mjs"
 };
+static const unsigned char chat_app_mjs[] = {
+#embed "files/chat/app.mjs"
+};
+static const unsigned char chat_bubble_mjs[] = {
+#embed "files/chat/bubble.mjs"
+};
+static const unsigned char chat_chat_css[] = {
+#embed "files/chat/chat.css"
+};
+static const unsigned char chat_chat_svg[] = {
+#embed "files/chat/chat.svg"
+};
+static const unsigned char chat_compose_mjs[] = {
+#embed "files/chat/compose.mjs"
+};
+static const unsigned char chat_feed_mjs[] = {
+#embed "files/chat/feed.mjs"
+};
+static const unsigned char chat_find_mjs[] = {
+#embed "files/chat/find.mjs"
+};
+static const unsigned char chat_ids_mjs[] = {
+#embed "files/chat/ids.mjs"
+};
+static const unsigned char chat_index_html[] = {
+#embed "files/chat/index.html"
+};
+static const unsigned char chat_outbox_mjs[] = {
+#embed "files/chat/outbox.mjs"
+};
+static const unsigned char chat_people_mjs[] = {
+#embed "files/chat/people.mjs"
+};
+static const unsigned char chat_pieces_mjs[] = {
+#embed "files/chat/pieces.mjs"
+};
+static const unsigned char chat_rooms_mjs[] = {
+#embed "files/chat/rooms.mjs"
+};
+static const unsigned char chat_strings_mjs[] = {
+#embed "files/chat/strings.mjs"
+};
+static const unsigned char chat_talk_mjs[] = {
+#embed "files/chat/talk.mjs"
+};
+static const unsigned char chat_upload_mjs[] = {
+#embed "files/chat/upload.mjs"
+};
+static const unsigned char chat_voice_mjs[] = {
+#embed "files/chat/voice.mjs"
+};
 static const unsigned char console_access_mjs[] = {
 #embed "files/console/access.mjs"
 };
@@ -136,6 +187,23 @@ static const struct sillok_page pages[] = {
     {"/arrive/steps.mjs", arrive_steps_mjs, sizeof arrive_steps_mjs, "text/javascript; charset=utf-8"},
     {"/arrive/strings.mjs", arrive_strings_mjs, sizeof arrive_strings_mjs, "text/javascript; charset=utf-8"},
     {"/arrive/timer.mjs", arrive_timer_mjs, sizeof arrive_timer_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/app.mjs", chat_app_mjs, sizeof chat_app_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/bubble.mjs", chat_bubble_mjs, sizeof chat_bubble_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/chat.css", chat_chat_css, sizeof chat_chat_css, "text/css; charset=utf-8"},
+    {"/chat/chat.svg", chat_chat_svg, sizeof chat_chat_svg, "image/svg+xml"},
+    {"/chat/compose.mjs", chat_compose_mjs, sizeof chat_compose_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/feed.mjs", chat_feed_mjs, sizeof chat_feed_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/find.mjs", chat_find_mjs, sizeof chat_find_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/ids.mjs", chat_ids_mjs, sizeof chat_ids_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/index.html", chat_index_html, sizeof chat_index_html, "text/html; charset=utf-8"},
+    {"/chat/outbox.mjs", chat_outbox_mjs, sizeof chat_outbox_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/people.mjs", chat_people_mjs, sizeof chat_people_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/pieces.mjs", chat_pieces_mjs, sizeof chat_pieces_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/rooms.mjs", chat_rooms_mjs, sizeof chat_rooms_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/strings.mjs", chat_strings_mjs, sizeof chat_strings_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/talk.mjs", chat_talk_mjs, sizeof chat_talk_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/upload.mjs", chat_upload_mjs, sizeof chat_upload_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/voice.mjs", chat_voice_mjs, sizeof chat_voice_mjs, "text/javascript; charset=utf-8"},
     {"/console/access.mjs", console_access_mjs, sizeof console_access_mjs, "text/javascript; charset=utf-8"},
     {"/console/app.mjs", console_app_mjs, sizeof console_app_mjs, "text/javascript; charset=utf-8"},
     {"/console/checker.mjs", console_checker_mjs, sizeof console_checker_mjs, "text/javascript; charset=utf-8"},

@@ -2,6 +2,22 @@
 // view stays where it is.
 import { h, fill } from './dom.mjs';
 
+/** How rows are loaded for a window: `ask(parameters)` gives a page of lines, `row` makes a row of one. */
+export function loader(ask, row) {
+  return async (end, from, limit) => {
+    const time = from?.time !== undefined && from.time !== null ? new Date(from.time).toISOString() : null;
+    const rows = [];
+    let next = from?.cursor;
+    // A page may end early, even without a row.
+    do {
+      const found = await ask({ limit, order: end === 'older' ? 'newest' : 'oldest', cursor: next, [end === 'older' ? 'until' : 'since']: time });
+      rows.push(...found.lines.map(row));
+      next = found.end.next;
+    } while (next && rows.length < limit / 4);
+    return { rows, next: next ?? null };
+  };
+}
+
 const most = 600, page = 100, near = 800;
 
 export class RowWindow {
