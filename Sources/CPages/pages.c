@@ -50,6 +50,9 @@ static const unsigned char chat_feed_mjs[] = {
 static const unsigned char chat_find_mjs[] = {
 #embed "files/chat/find.mjs"
 };
+static const unsigned char chat_icons_mjs[] = {
+#embed "files/chat/icons.mjs"
+};
 static const unsigned char chat_ids_mjs[] = {
 #embed "files/chat/ids.mjs"
 };
@@ -194,6 +197,7 @@ static const struct sillok_page pages[] = {
     {"/chat/compose.mjs", chat_compose_mjs, sizeof chat_compose_mjs, "text/javascript; charset=utf-8"},
     {"/chat/feed.mjs", chat_feed_mjs, sizeof chat_feed_mjs, "text/javascript; charset=utf-8"},
     {"/chat/find.mjs", chat_find_mjs, sizeof chat_find_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/icons.mjs", chat_icons_mjs, sizeof chat_icons_mjs, "text/javascript; charset=utf-8"},
     {"/chat/ids.mjs", chat_ids_mjs, sizeof chat_ids_mjs, "text/javascript; charset=utf-8"},
     {"/chat/index.html", chat_index_html, sizeof chat_index_html, "text/html; charset=utf-8"},
     {"/chat/outbox.mjs", chat_outbox_mjs, sizeof chat_outbox_mjs, "text/javascript; charset=utf-8"},

@@ -10,11 +10,12 @@ import { Feed } from './feed.mjs';
 import { find } from './find.mjs';
 import { eventID } from './ids.mjs';
 import { Outbox } from './outbox.mjs';
-import { people } from './people.mjs';
+import { contactsOf, people } from './people.mjs';
 import { Pieces } from './pieces.mjs';
 import { Rooms } from './rooms.mjs';
 import { strings } from './strings.mjs';
 import { Talk } from './talk.mjs';
+import { sign } from './icons.mjs';
 
 const words = new Words(strings);
 const root = document.getElementById('app');
@@ -22,12 +23,12 @@ const followed = ['message.*', 'bot.*', 'conversation.*', 'participant.*', 'surv
 
 /** What all views share. */
 const chat = {
-  words, say: words.t, when: words.when, me: null, pieces: new Pieces(), drafts: new Map(), names: new Map(), marks: new Map(), hits: null,
+  words, say: words.t, when: words.when, me: null, pieces: new Pieces(), drafts: new Map(), names: new Map(), called: new Map(), marks: new Map(), hits: null,
   rooms: null, outbox: null, feed: null, view: null, link, announce, dialog, lines, object,
   post: (parts, body) => request(path(parts), { method: 'POST', body }),
   ask: (method, parts, parameters, body) => request(path(parts, parameters), { method, body }),
   go(...parts) { location.hash = link(parts); },
-  name(user) { return excerpt(user === chat.me ? chat.say('you') : chat.names.get(user) ?? user ?? '', 40); },
+  name(user) { return excerpt(user === chat.me ? chat.say('you') : chat.called.get(user) ?? chat.names.get(user) ?? user ?? '', 40); },
   time: (time, form) => h('time', { datetime: time, title: words.when(time) }, words.when(time, form)),
   subject: (conversation) => `conversation/${conversation}`,
   /** An event of the one who is here. It goes by the outbox, which keeps it until it is stored. */
@@ -48,9 +49,9 @@ function frame() {
       h('aside', { class: 'side', 'aria-label': chat.say('rooms') },
         h('div', { class: 'tools' },
           h('a', { class: 'brand', href: '#/' }, h('img', { src: 'chat.svg', alt: '', width: 26, height: 26 }), chat.say('app')),
-          h('a', { class: 'tool', href: '#/search' }, h('span', { 'aria-hidden': 'true' }, '⌕'), h('span', { class: 'unseen' }, chat.say('search'))),
-          h('a', { class: 'tool', href: '#/new' }, h('span', { 'aria-hidden': 'true' }, '＋'), h('span', { class: 'unseen' }, chat.say('people'))),
-          h('button', { type: 'button', class: 'plain tool', id: 'settings', onclick: settings }, h('span', { 'aria-hidden': 'true' }, '⚙'), h('span', { class: 'unseen' }, chat.say('settings')))),
+          h('a', { class: 'tool', href: '#/search' }, sign('search', chat.say('search'))),
+          h('a', { class: 'tool', href: '#/new' }, sign('plus', chat.say('people'))),
+          h('button', { type: 'button', class: 'plain tool', id: 'settings', onclick: settings }, sign('settings', chat.say('settings')))),
         chat.rooms.element),
       h('div', { class: 'pane' },
         h('p', { id: 'offline', role: 'status', class: 'bar', hidden: true }),
@@ -88,7 +89,7 @@ function failed(error, main = document.getElementById('main')) {
     h('button', { type: 'button', onclick: show }, chat.say('retry')))));
 }
 
-const back = () => h('a', { class: 'tool back', href: '#/' }, h('span', { 'aria-hidden': 'true' }, '‹'), h('span', { class: 'unseen' }, chat.say('back')));
+const back = () => h('a', { class: 'tool back', href: '#/' }, sign('back', chat.say('back')));
 chat.back = back;
 
 function settings() {
@@ -136,6 +137,8 @@ async function begin() {
   follow();
   chat.outbox.start();
   await Promise.all([chat.rooms.load(), show()]);
+  // How the one who is here calls others: what is shown already is named anew.
+  try { if (chat.view && (await contactsOf(chat)).length) chat.view?.named?.(); } catch { /* by their own names, then */ }
 }
 
 // MARK: What comes
@@ -170,7 +173,7 @@ function arrived(event) {
   chat.outbox.seen(event.id);
   chat.pieces.end(event);
   if (event.subject?.startsWith('conversation/')) chat.rooms.loadSoon();
-  else if (event.type.startsWith('contact.') || event.type === 'profile.changed') chat.view?.people?.();
+  else if (event.type.startsWith('contact.')) { if (chat.view?.people) chat.view.people(); else contactsOf(chat).catch(() => {}); } else if (event.type === 'profile.changed') chat.rooms.loadSoon();
   chat.view?.arrived?.(event);
 }
 

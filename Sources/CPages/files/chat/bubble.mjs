@@ -2,6 +2,7 @@
 import { h } from '../shared/dom.mjs';
 import { prose, shown } from '../shared/prose.mjs';
 import { excerpt, language } from '../shared/text.mjs';
+import { sign } from './icons.mjs';
 
 const pictures = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);
 const soon = 300_000;
@@ -50,7 +51,7 @@ function message(talk, row, mine) {
 
 function menu(talk, row) {
   const { say } = talk.chat;
-  return h('details', { class: 'menu' }, h('summary', null, h('span', { 'aria-hidden': 'true' }, '⋯'), h('span', { class: 'unseen' }, say('menu', part(row.text)))),
+  return h('details', { class: 'menu' }, h('summary', null, sign('more', say('menu', part(row.text)))),
     h('div', null,
       h('button', { type: 'button', class: 'plain', onclick: () => talk.edit(row) }, say('edit')),
       h('button', { type: 'button', class: 'plain', onclick: () => talk.takeBack(row) }, say('takeBack'))));
@@ -58,12 +59,14 @@ function menu(talk, row) {
 
 export const address = (file) => `/v1/attachments/${encodeURIComponent(file.sha256)}`;
 
+export const clip = (say) => sign('clip', `${say('attachment')}: `);
+
 /** A size that the page may leave room for. */
 const size = (value) => Number.isInteger(value) && value > 0 && value < 20_000 ? value : null;
 
 function attachment(talk, row, file) {
   const { chat } = talk, { say } = chat;
-  if (!/^[0-9a-f]{64}$/.test(file?.sha256 ?? '')) return h('p', { class: 'file' }, '📎 ', shown(part(file?.name ?? file)));
+  if (!/^[0-9a-f]{64}$/.test(file?.sha256 ?? '')) return h('p', { class: 'file' }, clip(say), shown(part(file?.name ?? file)));
   const type = String(file.mediaType ?? ''), name = part(file.name ?? type ?? '');
   if (pictures.has(type)) {
     const picture = h('img', {
@@ -78,7 +81,7 @@ function attachment(talk, row, file) {
       Number.isFinite(file.duration_ms) ? h('span', { class: 'time' }, say('seconds', Math.max(1, Math.round(file.duration_ms / 1000)))) : null,
       file.transcript ? h('p', null, shown(excerpt(file.transcript, 2_000))) : null);
   }
-  return h('p', { class: 'file' }, '📎 ', h('a', { href: address(file), download: file.name ? part(file.name) : true }, shown(name || say('file'))), Number.isFinite(file.bytes) ? ` · ${chat.words.bytes(file.bytes)}` : null);
+  return h('p', { class: 'file' }, clip(say), h('a', { href: address(file), download: file.name ? part(file.name) : true }, shown(name || say('file'))), Number.isFinite(file.bytes) ? ` · ${chat.words.bytes(file.bytes)}` : null);
 }
 
 /** A question with buttons; what was answered stands, and is locked. */

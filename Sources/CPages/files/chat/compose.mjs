@@ -3,6 +3,8 @@ import { h, fill } from '../shared/dom.mjs';
 import { excerpt } from '../shared/text.mjs';
 import { prepared, put } from './upload.mjs';
 import { record } from './voice.mjs';
+import { clip } from './bubble.mjs';
+import { sign } from './icons.mjs';
 
 export class Composer {
   constructor(chat, talk) {
@@ -15,8 +17,8 @@ export class Composer {
     this.list = h('ul', { class: 'picked', 'aria-label': say('attachments') });
     this.note = h('p', { class: 'editing', hidden: true });
     this.alert = h('p', { role: 'alert', class: 'problem' });
-    this.attach = h('button', { type: 'button', class: 'plain tool', onclick: () => this.picker.click() }, h('span', { 'aria-hidden': 'true' }, '📎'), h('span', { class: 'unseen' }, say('attach')));
-    this.voice = h('button', { type: 'button', class: 'plain tool', onclick: () => this.speak() }, h('span', { 'aria-hidden': 'true' }, '🎙'), h('span', { class: 'unseen' }, say('record')));
+    this.attach = h('button', { type: 'button', class: 'plain tool', onclick: () => this.picker.click() }, sign('clip', say('attach')));
+    this.voice = h('button', { type: 'button', class: 'plain tool', onclick: () => this.speak() }, sign('voice', say('record')));
     this.send = h('button', { type: 'submit', class: 'main' }, say('send'));
     this.meter = h('div', { class: 'recording', hidden: true });
     this.element = h('form', { class: 'compose', onsubmit: (event) => { event.preventDefault(); this.submit(); },
@@ -133,10 +135,10 @@ export class Composer {
   drawFiles() {
     const { say } = this.chat, held = document.activeElement;
     fill(this.list, this.files.map((one) => h('li', null,
-      one.preview ? h('img', { src: one.preview, alt: '', width: 48, height: 48 }) : h('span', { 'aria-hidden': 'true' }, '📎'),
+      one.preview ? h('img', { src: one.preview, alt: '', width: 48, height: 48 }) : clip(say),
       h('span', { class: 'name' }, excerpt(one.name, 40)),
       one.problem ? h('span', { class: 'problem' }, one.problem, ' ', h('button', { type: 'button', class: 'inline', onclick: () => this.start(one) }, say('again'))) : one.item ? null : one.bar,
-      one.alt, h('button', { type: 'button', class: 'plain tool', onclick: () => { this.drop(one); this.field.focus(); } }, h('span', { 'aria-hidden': 'true' }, '✕'), h('span', { class: 'unseen' }, say('remove', excerpt(one.name, 40)))))));
+      one.alt, h('button', { type: 'button', class: 'plain tool', onclick: () => { this.drop(one); this.field.focus(); } }, sign('close', say('remove', excerpt(one.name, 40)))))));
     if (this.list.contains(held)) held.focus();
     this.talk.stick();
   }

@@ -1,6 +1,7 @@
 // Search in what one may read, and what one has looked for.
 import { h, fill } from '../shared/dom.mjs';
 import { excerpt, plain } from '../shared/text.mjs';
+import { sign } from './icons.mjs';
 
 const around = 40;
 
@@ -36,7 +37,7 @@ export function find(chat, query) {
       found.push(one);
       chat.marks.set(one.id, ranges);
       results.append(h('li', null, h('a', { class: 'found', href: chat.link(['c', conversation], { at: one.id }) },
-        h('span', { class: 'by' }, chat.name(line.event.author ?? line.event.user), ' · ', chat.rooms.name(conversation), ' · ', chat.time(line.time, 'short')),
+        h('span', { class: 'by' }, [...new Set([chat.name(line.event.author ?? line.event.user), chat.rooms.name(conversation)])].join(' · '), ' · ', chat.time(line.time, 'short')),
         h('span', null, piece(line.text, ranges)))));
     }
     further.hidden = !cursor;
@@ -65,7 +66,7 @@ export function find(chat, query) {
       fill(recent, h('h2', null, say('recent')), lines.length ? h('ul', null, lines.map((one) => h('li', null,
         h('button', { type: 'button', class: 'plain', onclick: () => { field.value = one.query; run(); } }, excerpt(one.query, 60)),
         h('button', { type: 'button', class: 'plain tool', onclick: async () => { await chat.ask('DELETE', ['users', chat.me, 'searches'], { query: one.query, scope: 'messages' }); await drawRecent(); field.focus(); } },
-          h('span', { 'aria-hidden': 'true' }, '✕'), h('span', { class: 'unseen' }, say('forget', excerpt(one.query, 60))))))) : h('p', { class: 'help' }, say('noRecent')));
+          sign('close', say('forget', excerpt(one.query, 60))))))) : h('p', { class: 'help' }, say('noRecent')));
     } catch (error) { if (error.status === 401) chat.failed(error); }
   }
 
@@ -79,6 +80,6 @@ export function find(chat, query) {
   return {
     name: say('search'), keepsFocus: true,
     element: h('section', { class: 'page' }, h('header', { class: 'head' }, chat.back(), h('h1', { tabindex: -1 }, say('search'))), form, state, results, further, recent),
-    async show() { field.focus(); await run(); },
+    async show() { field.select(); await run(); },
   };
 }

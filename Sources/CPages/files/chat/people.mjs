@@ -2,6 +2,22 @@
 import { h, fill } from '../shared/dom.mjs';
 import { shown } from '../shared/prose.mjs';
 import { excerpt } from '../shared/text.mjs';
+import { sign } from './icons.mjs';
+
+/** All contacts; from then on they are called as they were kept. */
+export async function contactsOf(chat) {
+  const contacts = [];
+  let cursor;
+  do {
+    const page = await chat.lines(['users', chat.me, 'contacts'], { limit: 500, cursor });
+    contacts.push(...page.lines);
+    cursor = page.end.more ? page.end.next : null;
+  } while (cursor);
+  chat.called = new Map(contacts.filter((one) => one.name).map((one) => [one.contact, one.name]));
+  for (const one of contacts) if (one.profile_name) chat.names.set(one.contact, one.profile_name);
+  if (chat.rooms.isLoaded) chat.rooms.draw();
+  return contacts;
+}
 
 export function people(chat) {
   const { say } = chat, problem = h('p', { role: 'alert', class: 'problem' });
@@ -40,14 +56,7 @@ export function people(chat) {
   });
 
   const load = safely(async () => {
-    let cursor;
-    contacts = [];
-    do {
-      const page = await chat.lines(['users', chat.me, 'contacts'], { limit: 500, cursor });
-      contacts.push(...page.lines);
-      cursor = page.end.more ? page.end.next : null;
-    } while (cursor);
-    for (const one of contacts) chat.names.set(one.contact, one.name ?? one.profile_name ?? one.contact);
+    contacts = await contactsOf(chat);
     draw();
   });
 
@@ -59,7 +68,7 @@ export function people(chat) {
     fill(list, all.map((one) => h('li', null,
       h('button', { type: 'button', class: 'plain', onclick: () => talk(one.contact) }, h('span', { class: 'face', 'aria-hidden': 'true' }, [...one.called][0]), h('span', { class: 'name' }, shown(excerpt(one.called, 40))),
         one.called !== one.contact ? h('span', { class: 'help' }, ' ', shown(excerpt(one.contact, 40))) : null, h('span', { class: 'unseen' }, ', ', say('talk'))),
-      h('button', { type: 'button', class: 'plain tool', onclick: () => remove(one.contact) }, h('span', { 'aria-hidden': 'true' }, '✕'), h('span', { class: 'unseen' }, say('removeContact', excerpt(one.called, 40)))))));
+      h('button', { type: 'button', class: 'plain tool', onclick: () => remove(one.contact) }, sign('close', say('removeContact', excerpt(one.called, 40)))))));
     if (!all.length) list.replaceChildren(h('li', { class: 'help' }, say(contacts.length ? 'noSuchContact' : 'noContacts')));
     filter.hidden = contacts.length < 2;
   }

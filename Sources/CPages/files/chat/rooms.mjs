@@ -6,7 +6,7 @@ const page = 50, pause = 300;
 
 export class Rooms {
   constructor(chat) {
-    Object.assign(this, { chat, list: [], by: new Map(), count: page, more: false, current: null, isLoading: false });
+    Object.assign(this, { chat, list: [], by: new Map(), count: page, more: false, current: null, isLoading: false, isLoaded: false });
     this.items = h('ul', { class: 'rooms', 'aria-busy': 'true' });
     this.further = h('button', { type: 'button', class: 'more', hidden: true, onclick: () => { this.count += page; this.load(); } });
     this.element = h('nav', {}, this.items, this.further);
@@ -27,7 +27,7 @@ export class Rooms {
           rooms.push(...found.lines);
           cursor = found.end.more ? found.end.next : null;
         } while (cursor && rooms.length < this.count);
-        Object.assign(this, { list: rooms, more: Boolean(cursor), by: new Map(rooms.map((room) => [room.conversation, room])) });
+        Object.assign(this, { isLoaded: true, list: rooms, more: Boolean(cursor), by: new Map(rooms.map((room) => [room.conversation, room])) });
         for (const room of rooms) for (const one of room.others) if (one.name) this.chat.names.set(one.user, one.name);
       } while (this.isStale);
       this.draw();

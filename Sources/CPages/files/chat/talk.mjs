@@ -4,9 +4,10 @@ import { prose, shown } from '../shared/prose.mjs';
 import { displayTime, order, row as rowOf } from '../shared/rows.mjs';
 import { excerpt } from '../shared/text.mjs';
 import { loader, RowWindow } from '../shared/window.mjs';
-import { bubble } from './bubble.mjs';
+import { bubble, clip } from './bubble.mjs';
 import { Composer } from './compose.mjs';
 import { eventID } from './ids.mjs';
+import { sign } from './icons.mjs';
 
 /** What is shown; marks of reading and amendments are no rows. */
 const types = ['message.posted', 'bot.replied', 'bot.failed', 'survey.offered', 'survey.answered', 'conversation.started', 'conversation.renamed', 'conversation.closed', 'participant.joined', 'participant.left'];
@@ -34,7 +35,7 @@ export class Talk {
     this.composer = new Composer(chat, this);
     this.element = h('section', { class: 'talk' },
       h('header', { class: 'head' }, chat.back(), h('div', null, this.heading, this.people),
-        h('a', { class: 'tool', href: chat.link(['search'], { in: conversation }) }, h('span', { 'aria-hidden': 'true' }, '⌕'), h('span', { class: 'unseen' }, say('searchHere'))),
+        h('a', { class: 'tool', href: chat.link(['search'], { in: conversation }) }, sign('search', say('searchHere'))),
         this.hitBar),
       this.window.element, this.open, h('div', { class: 'foot' }, this.down, this.composer.element));
     this.named();
@@ -47,7 +48,15 @@ export class Talk {
     fill(this.heading, shown(this.name));
     fill(this.people, shown(others.map((one) => this.chat.name(one.user)).join(', ')), room && room.participants > others.length + 1 ? ` +${room.participants - others.length - 1}` : null);
     this.people.hidden = !room?.title && others.length < 2;
+    this.rename();
     this.placeUnread();
+  }
+
+  /** Rows whose authors are called otherwise now. */
+  rename() {
+    const names = JSON.stringify([...this.chat.names, ...this.chat.called]);
+    if (this.called !== undefined && this.called !== names && this.isLoaded) this.window.keep(() => this.window.redraw());
+    this.called = names;
   }
 
   async show() {
@@ -120,7 +129,7 @@ export class Talk {
 
   /** Where what is unread begins: as many messages of others as the list of rooms says, from the end. */
   placeUnread() {
-    if (this.unreadFrom !== undefined || !this.isLoaded || !this.chat.rooms.by.size) return;
+    if (this.unreadFrom !== undefined || !this.isLoaded || !this.chat.rooms.isLoaded) return;
     this.unreadFrom = null;
     let count = this.chat.rooms.by.get(this.conversation)?.unread ?? 0;
     if (!count || this.window.newer) return;
@@ -239,7 +248,7 @@ export class Talk {
         h('button', { type: 'button', class: 'inline', 'data-id': `${event.id}-drop`, onclick: () => { this.chat.outbox.drop(event.id); this.window.redraw(); } }, say('discard')))
       : h('span', { class: 'time' }, state === 'sent' ? ['✓ ', h('span', { class: 'unseen' }, say('sent'))] : say('sending'));
     return h('div', { class: `row mine ${state}`, 'data-id': event.id }, h('div', { class: 'line' },
-      h('div', { class: 'bubble' }, what ? h('p', { class: 'by' }, what) : null, (event.data.attachments ?? []).map((file) => h('p', { class: 'file' }, '📎 ', shown(excerpt(file.alt ?? file.name ?? say('attachment'), 60)))), text ? prose(text) : null), status));
+      h('div', { class: 'bubble' }, what ? h('p', { class: 'by' }, what) : null, (event.data.attachments ?? []).map((file) => h('p', { class: 'file' }, clip(say), shown(excerpt(file.alt ?? file.name ?? say('attachment'), 60)))), text ? prose(text) : null), status));
   }
 
   post(text, attachments) {
@@ -322,8 +331,8 @@ export class Talk {
     const { chat } = this, { say } = chat, list = chat.hits?.list ?? [], at = list.findIndex((one) => one.id === this.current);
     this.hitBar.hidden = at < 0;
     if (at < 0) return;
-    const to = (place, sign, words) => list[place] ? h('a', { class: 'tool', href: chat.link(['c', list[place].conversation], { at: list[place].id }) }, h('span', { 'aria-hidden': 'true' }, sign), h('span', { class: 'unseen' }, words)) : null;
-    fill(this.hitBar, h('span', null, say('hit', excerpt(chat.hits.q, 30), at + 1, list.length)), to(at - 1, '↑', say('previousHit')), to(at + 1, '↓', say('nextHit')),
+    const to = (place, image, words) => list[place] ? h('a', { class: 'tool', href: chat.link(['c', list[place].conversation], { at: list[place].id }) }, sign(image, words)) : null;
+    fill(this.hitBar, h('span', null, say('hit', excerpt(chat.hits.q, 30), at + 1, list.length)), to(at - 1, 'up', say('previousHit')), to(at + 1, 'down', say('nextHit')),
       h('a', { class: 'tool', href: chat.link(['search'], { q: chat.hits.q, in: chat.hits.within }) }, say('allHits')));
   }
 }
