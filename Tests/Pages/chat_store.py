@@ -31,7 +31,7 @@ def picture(width: int = 320, height: int = 200) -> bytes:
         row = bytearray([0])
         for x in range(width):
             hill = height * 0.62 + 18 * ((x % 160) / 80 - 1) ** 2
-            row += bytes((126 + y // 4, 170 + y // 6, 214)) if y < hill else bytes((70 + y // 8, 118, 84))
+            row += bytes((126 + 50 * y // height, 170 + 33 * y // height, 214)) if y < hill else bytes((70 + 25 * y // height, 118, 84))
         rows.append(bytes(row))
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -85,17 +85,17 @@ class Chats:
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.connect(str(self.daemon.socket))
         connection.request("POST", "/v1/attachments", content, {"Content-Type": type, "Connection": "close"})
-        stored = json.loads(connection.getresponse().read().splitlines()[0])
+        stored = json.loads(connection.getresponse().read().rstrip("\n").split("\n")[0])
         connection.close()
         return {"sha256": stored["sha256"], "bytes": stored["bytes"], "mediaType": stored["mediaType"]}
 
     def texts(self, conversation: str) -> List[str]:
         """Texts of a conversation as they are stored, the oldest first."""
-        lines = self.daemon.ask("GET", f"/v1/conversations/{conversation}/rows?order=oldest&limit=500&type=message.posted&type=bot.replied").splitlines()
+        lines = self.daemon.ask("GET", f"/v1/conversations/{conversation}/rows?order=oldest&limit=500&type=message.posted&type=bot.replied").rstrip("\n").split("\n")
         return [json.loads(line)["event"]["data"].get("text", "") for line in lines[:-1]]
 
     def unread(self, user: str, conversation: str) -> int:
-        lines = [json.loads(line) for line in self.daemon.ask("GET", f"/v1/users/{user}/conversations?limit=500").splitlines()]
+        lines = [json.loads(line) for line in self.daemon.ask("GET", f"/v1/users/{user}/conversations?limit=500").rstrip("\n").split("\n")]
         return next(line["unread"] for line in lines if line.get("conversation") == conversation)
 
     def _fill(self, long: int) -> None:

@@ -167,6 +167,8 @@ class ChatTests(unittest.TestCase):
         b = Person(self.wire.base)
         self.addCleanup(b.quit)
         b.driver.get(b.base + "/chat/")
+        b.run("localStorage.setItem('sillok.language', 'ko')")
+        b.driver.refresh()
         b.one("#token").send_keys("slk1_wrong\n")
         b.until(lambda: "통하지 않는" in b.text("[role=alert]"))
         operator = json.loads(self.chats.daemon.ask("POST", "/v1/credentials", {"principal": "op/x", "roles": ["reader"], "scope": "all"}))["token"]
@@ -227,7 +229,7 @@ class ChatTests(unittest.TestCase):
         seo.talk(c)
         seo.write("들려요?")
         b.said("들려요?")
-        self.assertIn("이서준", b.run("return [...document.querySelectorAll('article')].at(-1).getAttribute('aria-label')") + b.text("article .who"))
+        self.assertIn("서준 (회사)", b.run("return [...document.querySelectorAll('article')].at(-1).getAttribute('aria-label')") + b.text("article .who"))
         b.until(lambda: "들려요?" in b.announced(), 5, "it is said")
         b.write("네!")
         seo.said("네!")
@@ -277,7 +279,7 @@ class ChatTests(unittest.TestCase):
         cause = self.cause(c)
         for number, text in enumerate(("물을 ", "충분히 ", "드세요.")):
             self.chats.live(c, cause, number, text)
-            b.until(lambda: "물을 충분히 드세요."[:len("물을 ") + 4 * number] in b.text(".row.live .bubble"), 5, text)
+            b.until(lambda: text.strip() in b.text(".row.live .bubble"), 5, text)
         self.assertEqual(b.all("article.bot"), [])
         self.assertIn("답하는 중", b.announced())
         reply = self.chats.say(c, BOT, "물을 충분히 드세요. 언제부터 아프셨나요?", cause=cause)
@@ -293,7 +295,7 @@ class ChatTests(unittest.TestCase):
         b.until(lambda: not b.all(".row.live") and "답하지 못했습니다" in b.text(), 5, "the failure")
 
     def cause(self, conversation: str) -> str:
-        line = self.chats.daemon.ask("GET", f"/v1/conversations/{conversation}/rows?limit=1&type=message.posted").splitlines()[0]
+        line = self.chats.daemon.ask("GET", f"/v1/conversations/{conversation}/rows?limit=1&type=message.posted").split("\n")[0]
         return json.loads(line)["event"]["id"]
 
     def test_a_survey_is_answered_once(self) -> None:
@@ -305,15 +307,15 @@ class ChatTests(unittest.TestCase):
         buttons[0].click()
         b.until(lambda: b.text(group + " [aria-pressed=true]") == "✓ 매우 만족", 5, "it is chosen")
         answers = f"/v1/conversations/{self.chats.bot}/rows?type=survey.answered"
-        until(lambda: len(self.chats.daemon.ask("GET", answers).splitlines()) == 2)
-        event = json.loads(self.chats.daemon.ask("GET", answers).splitlines()[0])["event"]
+        until(lambda: len(self.chats.daemon.ask("GET", answers).rstrip("\n").split("\n")) == 2)
+        event = json.loads(self.chats.daemon.ask("GET", answers).split("\n")[0])["event"]
         self.assertEqual((event["cause"], event["data"]), (self.chats.offer, {"survey": "satisfaction", "question": "helped", "choice": "satisfied", "about": self.chats.replied}))
         b.driver.refresh()
         b.until(lambda: b.text(group + " [aria-pressed=true]") == "✓ 매우 만족", 10, "it stays chosen")
         self.assertEqual([one.is_enabled() for one in b.all(group + " .choices button")], [True, False, False])
         b.all(group + " .choices button")[0].click()
         time.sleep(0.3)
-        self.assertEqual(len(self.chats.daemon.ask("GET", answers).splitlines()), 2)
+        self.assertEqual(len(self.chats.daemon.ask("GET", answers).rstrip("\n").split("\n")), 2)
 
     # MARK: The network
 
@@ -425,7 +427,7 @@ class ChatTests(unittest.TestCase):
         row = b.said("보세요")
         shown = b.until(lambda: b.run("const one = arguments[0].querySelector('img'); return one?.complete && one.naturalWidth ? [one.naturalWidth, one.naturalHeight, one.alt] : null", b.said("보세요")), 10, "the picture")
         self.assertEqual(shown, [2_048, 1_024, "하늘과 들판"])
-        item = json.loads(self.chats.daemon.ask("GET", f"/v1/conversations/{c}/rows?limit=1").splitlines()[0])["event"]["data"]["attachments"][0]
+        item = json.loads(self.chats.daemon.ask("GET", f"/v1/conversations/{c}/rows?limit=1").split("\n")[0])["event"]["data"]["attachments"][0]
         self.assertEqual({name: item[name] for name in ("mediaType", "width", "height", "alt", "name")}, {"mediaType": "image/png", "width": 2_048, "height": 1_024, "alt": "하늘과 들판", "name": "들판.png"})
         self.assertEqual(b.all(".picked li"), [])
 
@@ -462,7 +464,7 @@ class ChatTests(unittest.TestCase):
         b.until(lambda: b.one(".compose .main").is_enabled(), 20, "it is up")
         b.one(".compose .main").click()
         b.one("article audio")
-        item = json.loads(self.chats.daemon.ask("GET", f"/v1/conversations/{c}/rows?limit=1").splitlines()[0])["event"]["data"]["attachments"][0]
+        item = json.loads(self.chats.daemon.ask("GET", f"/v1/conversations/{c}/rows?limit=1").split("\n")[0])["event"]["data"]["attachments"][0]
         self.assertEqual(item["mediaType"], "audio/webm")
         self.assertGreater(item["duration_ms"], 300)
         self.sky.until(lambda: "음성" in self.sky.text(f'.rooms a[data-room="{c}"]'), 5, "the list says what it is")

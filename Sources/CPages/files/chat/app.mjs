@@ -112,7 +112,9 @@ function login(remark) {
 
 /** The session is over; what was not sent yet stays for the next one. */
 function over(error) {
+  if (!chat.me) return;
   chat.feed?.end();
+  chat.outbox?.end();
   chat.view?.close?.();
   Object.assign(chat, { me: null, feed: null, view: null });
   login(error?.code === 'E_TOKEN_EXPIRED' ? chat.say('sessionOver') : undefined);
@@ -127,7 +129,7 @@ async function begin() {
   chat.rooms = new Rooms(chat);
   const box = `outbox.${chat.me}`;
   chat.outbox = new Outbox({
-    send: (event) => request('/v1/events', { method: 'POST', body: event }),
+    send: (event) => request('/v1/events', { method: 'POST', body: event }).catch((error) => { if (error.status === 401) over(error); throw error; }),
     load: () => { try { return JSON.parse(kept(box) ?? '[]'); } catch { return []; } },
     save: (list) => keep(box, JSON.stringify(list)),
     changed: (subject) => { chat.view?.drawOpen?.(); chat.rooms.drawSoon(); if (!subject) chat.title(chat.view?.name); },
@@ -199,6 +201,9 @@ document.addEventListener('visibilitychange', () => {
   if (document.hidden) parking = setTimeout(() => chat.feed?.park(), 60_000);
   else { if (chat.feed?.isParked) chat.feed.wake(); chat.view?.looked?.(); }
 });
+// Nor does one that a browser keeps for the way back.
+addEventListener('pagehide', () => chat.feed?.park());
+addEventListener('pageshow', (event) => { if (event.persisted) chat.feed?.wake(); });
 addEventListener('hashchange', show);
 
 dress();

@@ -48,12 +48,16 @@ export class Outbox {
     this.changed(item.event.subject);
   }
 
+  /** Sends nothing more: what is open is for the next one. */
+  end() { this.isOver = true; }
+
   async run(subject) {
-    if (this.running.has(subject)) return this.changed(subject);
+    if (this.isOver) return;
+    if (this.running.has(subject) return this.changed(subject);
     this.running.add(subject);
     try {
       for (;;) {
-        const item = this.items.find((one) => one.event.subject === subject && (one.state === 'waiting' || one.state === 'failed'));
+        const item = !this.isOver && this.items.find((one) => one.event.subject === subject && (one.state === 'waiting' || one.state === 'failed'));
         if (!item) return;
         item.state = 'sending';
         this.changed(subject);
