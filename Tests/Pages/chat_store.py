@@ -85,7 +85,7 @@ class Chats:
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.connect(str(self.daemon.socket))
         connection.request("POST", "/v1/attachments", content, {"Content-Type": type, "Connection": "close"})
-        stored = json.loads(connection.getresponse().read().rstrip("\n").split("\n")[0])
+        stored = json.loads(connection.getresponse().read().split(b"\n")[0])
         connection.close()
         return {"sha256": stored["sha256"], "bytes": stored["bytes"], "mediaType": stored["mediaType"]}
 

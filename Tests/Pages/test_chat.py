@@ -19,7 +19,7 @@ from chat_store import BOT, Chats, MIN, SEO, SKY, picture, voice
 from store import HOSTILE, until
 
 PICTURES = Path(__file__).resolve().parent.parent.parent / "docs" / "pictures"
-MANY = int(os.environ.get("SILLOK_CHAT_MANY", "3000"))
+MANY = int(os.environ.get("SILLOK_CHAT_MANY", "100000"))
 
 
 def setUpModule() -> None:

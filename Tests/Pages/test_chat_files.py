@@ -40,6 +40,9 @@ class ChatFileTests(unittest.TestCase):
         self.assertLess(sum(path.stat().st_size for path in found) / 1000, 110)
         self.assertEqual({path.name for path in found if path.parent.name not in ("chat", "shared")}, set())
         self.assertNotIn("verify.mjs", {path.name for path in found})
+        # Named at once: no module waits until another one has been read.
+        named = re.findall(r'<link rel="modulepreload" href="([^"]+)">', (CHAT / "index.html").read_text("utf-8"))
+        self.assertEqual({(CHAT / name).resolve() for name in named} | {CHAT / "app.mjs"}, found)
 
 
 class ChatStringTests(unittest.TestCase):

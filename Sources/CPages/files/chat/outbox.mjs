@@ -53,7 +53,7 @@ export class Outbox {
 
   async run(subject) {
     if (this.isOver) return;
-    if (this.running.has(subject) return this.changed(subject);
+    if (this.running.has(subject)) return this.changed(subject);
     this.running.add(subject);
     try {
       for (;;) {

@@ -78,13 +78,13 @@ export class Talk {
     this.drawOpen();
     const target = this.current && this.window.find(this.current);
     this.drawHits();
-    this.placeUnread();
     if (target) {
       this.isAtEnd = false;
       target.scrollIntoView({ block: 'center' });
       target.focus({ preventScroll: true });
     } else {
       this.toEnd();
+      this.placeUnread();
       if (innerWidth > 750) this.composer.field.focus({ preventScroll: true }); else this.heading.focus({ preventScroll: true });
     }
     this.scrolled();
