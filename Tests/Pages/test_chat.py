@@ -638,6 +638,37 @@ class ChatTests(unittest.TestCase):
         b.run("scrollTo(0, 400)")
         b.until(lambda: len(b.all("article")) > 150, 10, "earlier rows")
 
+    @unittest.skipUnless(os.environ.get("PAGES_PICTURES"), "PAGES_PICTURES=1 writes the pictures of the documents")
+    def test_pictures(self) -> None:
+        folder = self.folder / "pictures"
+        folder.mkdir()
+        chats = Chats(folder)
+        self.addCleanup(chats.stop)
+        b = Person(chats.daemon.url())
+        self.addCleanup(b.quit)
+        token = chats.token(SKY)
+
+        def shot(name: str, hash: str, width: int, height: int, dark: bool) -> None:
+            b.look(width, height, dark)
+            b.run("location.hash = arguments[0]", hash)
+            time.sleep(1.2)
+            b.run("document.activeElement.blur()")
+            b.picture(PICTURES / f"{name}.png")
+
+        b.enter(token)
+        shot("chat-phone-rooms", "#/", 390, 760, False)
+        shot("chat-conversation", f"#/c/{chats.pair}", 1100, 860, False)
+        b.enter(token, "en")
+        # A bot is about to answer, and one of the texts could not be sent.
+        cause = chats.say(chats.bot, SKY, "두 주째 아파요. 찜질은 언제까지 하나요?")
+        chats.live(chats.bot, cause, 0, "붓기가 가라앉을 때까지 하세요. 보통 사흘이면 ")
+        b.look(1100, 860, True)
+        b.talk(chats.bot)
+        chats.live(chats.bot, cause, 0, "붓기가 가라앉을 때까지 하세요. 보통 사흘이면 ")
+        shot("chat-dark", f"#/c/{chats.bot}", 1100, 860, True)
+        chats.live(chats.bot, cause, 0, "붓기가 가라앉을 때까지 하세요. 보통 사흘이면 ")
+        shot("chat-phone-dark", f"#/c/{chats.group}", 390, 760, True)
+
 
 if __name__ == "__main__":
     unittest.main()
