@@ -431,6 +431,31 @@ class ChatTests(unittest.TestCase):
         self.assertEqual({name: item[name] for name in ("mediaType", "width", "height", "alt", "name")}, {"mediaType": "image/png", "width": 2_048, "height": 1_024, "alt": "하늘과 들판", "name": "들판.png"})
         self.assertEqual(b.all(".picked li"), [])
 
+    def test_what_is_written_and_chosen_stays_while_one_looks_elsewhere(self) -> None:
+        b, c = self.sky, self.fresh("두고 감")
+        path = self.folder / "b.png"
+        path.write_bytes(picture(64, 64))
+        b.talk(c)
+        b.one("#text").send_keys("쓰던 글")
+        b.run("document.querySelector('#files').classList.remove('unseen')")
+        b.one("#files").send_keys(str(path))
+        b.talk(self.chats.pair)
+        self.assertEqual((b.run("return document.querySelector('#text').value"), b.all(".picked li")), ("", []))
+        b.talk(c)
+        b.until(lambda: b.one(".compose .main").is_enabled(), 10, "it went up meanwhile")
+        self.assertEqual((b.run("return document.querySelector('#text').value"), len(b.all(".picked li"))), ("쓰던 글", 1))
+        b.one(".compose .main").click()
+        shown = b.said("쓰던 글")
+        b.until(lambda: shown.is_displayed() and b.all("article .picture"), 5, "the picture")
+        # The whole picture opens beside, with the same session.
+        here = b.driver.current_window_handle
+        b.one("article .picture").click()
+        b.until(lambda: len(b.driver.window_handles) == 2, 5, "a second tab")
+        b.driver.switch_to.window(next(one for one in b.driver.window_handles if one != here))
+        b.until(lambda: b.run("return document.images[0]?.naturalWidth") == 64, 5, "the picture itself")
+        b.driver.close()
+        b.driver.switch_to.window(here)
+
     def test_an_upload_that_breaks_can_be_tried_again_or_left(self) -> None:
         b, c = self.sky, self.fresh("끊긴 사진")
         path = self.folder / "a.png"

@@ -23,7 +23,7 @@ const followed = ['message.*', 'bot.*', 'conversation.*', 'participant.*', 'surv
 
 /** What all views share. */
 const chat = {
-  words, say: words.t, when: words.when, me: null, pieces: new Pieces(), drafts: new Map(), names: new Map(), called: new Map(), marks: new Map(), hits: null,
+  words, say: words.t, when: words.when, me: null, pieces: new Pieces(), composers: new Map(), names: new Map(), called: new Map(), marks: new Map(), hits: null,
   rooms: null, outbox: null, feed: null, view: null, link, announce, dialog, lines, object,
   post: (parts, body) => request(path(parts), { method: 'POST', body }),
   ask: (method, parts, parameters, body) => request(path(parts, parameters), { method, body }),
@@ -60,7 +60,10 @@ function frame() {
   return document.getElementById('main');
 }
 
+let top = 0;
+
 async function show() {
+  if (document.getElementById('chat')?.dataset.pane === 'rooms') top = scrollY;
   chat.view?.close?.();
   chat.view = null;
   if (!chat.me) return;
@@ -71,6 +74,8 @@ async function show() {
   chat.rooms.mark(view.conversation ?? null);
   fill(main, view.element);
   chat.title(view.name);
+  // Back in the list one is where one was.
+  if (!parts.length) scrollTo(0, top);
   try {
     await view.show?.();
     if (chat.view === view && !view.keepsFocus) main.querySelector('h1')?.focus({ preventScroll: true });
@@ -125,6 +130,10 @@ async function begin() {
   try { caller = await object(['me']); } catch (error) { return login(error.status === 401 ? undefined : error.message); }
   const role = caller.roles.find((one) => one.startsWith('user:'));
   if (!role) return login(chat.say('noUser'));
+  // What is kept for one is for no other.
+  if (chat.was !== role) for (const one of [chat.composers, chat.names, chat.called, chat.marks]) one.clear();
+  chat.was = role;
+  chat.hits = null;
   chat.me = role.slice(5);
   chat.rooms = new Rooms(chat);
   const box = `outbox.${chat.me}`;

@@ -7,11 +7,18 @@ import { clip } from './bubble.mjs';
 import { sign } from './icons.mjs';
 
 export class Composer {
+  /** That of a conversation: what is written and chosen there stays while one looks elsewhere, and goes on going up. */
+  static of(chat, talk) {
+    const key = `${chat.words.language} ${talk.conversation}`, had = chat.composers.get(key);
+    if (!had) chat.composers.set(key, new Composer(chat, talk));
+    return Object.assign(chat.composers.get(key), { talk });
+  }
+
   constructor(chat, talk) {
     Object.assign(this, { chat, talk, files: [], edited: null, recording: null });
     const { say } = chat;
     this.field = h('textarea', { id: 'text', rows: 1, 'aria-label': say('write'), placeholder: say('write'), autocomplete: 'off', enterkeyhint: 'send',
-      oninput: () => { chat.drafts.set(talk.conversation, this.field.value); this.sized(); this.drawTools(); },
+      oninput: () => { this.sized(); this.drawTools(); },
       onkeydown: (event) => this.key(event), onpaste: (event) => { if (event.clipboardData.files.length) { event.preventDefault(); this.add(event.clipboardData.files); } } });
     this.picker = h('input', { type: 'file', id: 'files', multiple: true, class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { this.add(this.picker.files); this.picker.value = ''; } });
     this.list = h('ul', { class: 'picked', 'aria-label': say('attachments') });
@@ -24,15 +31,10 @@ export class Composer {
     this.element = h('form', { class: 'compose', onsubmit: (event) => { event.preventDefault(); this.submit(); },
       ondragover: (event) => event.preventDefault(), ondrop: (event) => { event.preventDefault(); this.add(event.dataTransfer.files); } },
     this.note, this.alert, this.list, this.meter, h('div', { class: 'line' }, this.attach, this.picker, this.voice, this.field, this.send));
-    this.field.value = chat.drafts.get(talk.conversation) ?? '';
-    this.sized();
     this.drawTools();
   }
 
-  close() {
-    this.recording?.cancel();
-    for (const one of this.files) this.drop(one);
-  }
+  close() { this.recording?.cancel(); }
 
   /** Enter sends; not while a syllable is being put together. */
   key(event) {
@@ -68,7 +70,6 @@ export class Composer {
 
   write(text) {
     this.field.value = text;
-    this.chat.drafts.set(this.talk.conversation, text);
     this.sized();
     this.drawTools();
   }

@@ -35,7 +35,10 @@ export class Rooms {
     } catch (error) {
       // Without the network the list stays as it was; it is asked for again with the next event.
       if (error.status === 401) this.chat.failed(error);
-      else if (!this.list.length) this.items.setAttribute('aria-busy', 'false');
+      else if (!this.list.length) {
+        this.items.setAttribute('aria-busy', 'false');
+        this.items.replaceChildren(h('li', { class: 'hint' }, this.chat.say(error.status ? 'noAnswer' : 'unreachable')));
+      }
     } finally { this.isLoading = false; }
   }
 

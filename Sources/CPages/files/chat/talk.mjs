@@ -32,7 +32,7 @@ export class Talk {
     this.hitBar = h('div', { class: 'hits', hidden: true });
     this.open = h('div', { class: 'open' });
     this.down = h('button', { type: 'button', class: 'down', hidden: true, onclick: () => this.newest() });
-    this.composer = new Composer(chat, this);
+    this.composer = Composer.of(chat, this);
     this.element = h('section', { class: 'talk' },
       h('header', { class: 'head' }, chat.back(), h('div', null, this.heading, this.people),
         h('a', { class: 'tool', href: chat.link(['search'], { in: conversation }) }, sign('search', say('searchHere'))),
@@ -282,7 +282,7 @@ export class Talk {
   }
 
   /** What grows at the end stays in view for who looks there. */
-  stick() { if (this.isAtEnd && this.isLoaded) this.toEnd(); }
+  stick() { if (this.isAtEnd && this.isLoaded && !this.isClosed) this.toEnd(); }
 
   toEnd() {
     this.isAtEnd = !this.window.newer;
