@@ -455,6 +455,8 @@ class ChatTests(unittest.TestCase):
         b.until(lambda: b.run("return document.images[0]?.naturalWidth") == 64, 5, "the picture itself")
         b.driver.close()
         b.driver.switch_to.window(here)
+        # What Chromium lays around a picture of its own is not let in by the picture's policy, and it says so.
+        b.complaints()
 
     def test_an_upload_that_breaks_can_be_tried_again_or_left(self) -> None:
         b, c = self.sky, self.fresh("끊긴 사진")
