@@ -30,12 +30,12 @@ def setUpModule() -> None:
 
 
 class Wire:
-    """The network between browser and node: it can be cut, and it can lose answers while requests arrive."""
+    """The network between browser and node: it can be cut, it can lose answers while requests arrive, and it can hold up the feed."""
 
     def __init__(self, url: str):
         parts = urlsplit(url)
         self.target = (parts.hostname, parts.port)
-        self.isCut = self.isDeaf = False
+        self.isCut = self.isDeaf = self.holdsFeed = False
         self.open: List[socket.socket] = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.base = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
@@ -61,6 +61,8 @@ class Wire:
             while data := one.recv(65_536):
                 if isAnswer and self.isDeaf:
                     break
+                while self.holdsFeed and not isAnswer and data.startswith(b"GET /v1/changes"):
+                    time.sleep(0.02)
                 other.sendall(data)
         except OSError:
             pass
@@ -80,7 +82,7 @@ class Wire:
         self.open.clear()
 
     def mend(self) -> None:
-        self.isCut = self.isDeaf = False
+        self.isCut = self.isDeaf = self.holdsFeed = False
 
 
 class Person(Browser):
@@ -191,6 +193,23 @@ class ChatTests(unittest.TestCase):
         # A contact is called as it was kept, in the list of rooms, too.
         self.sky.until(lambda: "서준 (회사)" in self.sky.text(f'.rooms a[data-room="{self.chats.pair}"]'))
 
+    def test_a_room_that_is_further_down_is_called_by_its_name_and_read(self) -> None:
+        who = "u-many"
+        for number in range(56):
+            c = f"c-many-{number}"
+            self.chats.say(c, who, None, type="conversation.started", title=f"방 {number}", category="text", participants=[who, SEO])
+            self.chats.say(c, SEO, f"글 {number}")
+        b = Person(self.wire.base)
+        self.addCleanup(b.quit)
+        b.enter(self.chats.token(who))
+        c = next(f"c-many-{number}" for number in range(56) if not b.all(f'.rooms a[data-room="c-many-{number}"]'))
+        self.assertEqual(len(b.all(".rooms a")), 50)
+        b.run("location.hash = arguments[0]", f"#/c/{c}")
+        b.until(lambda: b.text("h1") == f"방 {c.split('-')[-1]}" and b.text(".people") == "이서준", 10, "its name")
+        until(lambda: self.chats.unread(who, c) == 0, 5)
+        b.one(".side .more").click()
+        b.one(f'.rooms a[data-room="{c}"]')
+
     # MARK: Talking
 
     def test_what_is_sent_stands_at_once_and_once(self) -> None:
@@ -269,6 +288,7 @@ class ChatTests(unittest.TestCase):
         self.assertIn("비밀", b.text("dialog"))
         b.one("dialog .main").click()
         b.until(lambda: b.bubbles() == ["오타이다!", "내가 거둬들인 글입니다."], 5, "the retraction")
+        b.until(lambda: not b.all(".talk .open .row"), 5, "nothing is on its way")
         b.run("document.querySelector('#text').value = ''; document.querySelector('#text').dispatchEvent(new Event('input'))")
 
     def test_a_bot_answers_piece_by_piece(self) -> None:
@@ -338,6 +358,21 @@ class ChatTests(unittest.TestCase):
         b.until(lambda: sorted(b.bubbles()) == sorted(["전에", "받은 것 1, 고침", "받은 것 2", "보낸 것 1", "보낸 것 2"]), 20, "all is there once")
         self.assertEqual(self.chats.texts(c), ["전에", "받은 것 1", "받은 것 2", "보낸 것 1", "보낸 것 2"] if self.chats.texts(c)[1] == "받은 것 1" else ["전에", "보낸 것 1", "보낸 것 2", "받은 것 1", "받은 것 2"])
         b.until(lambda: not b.one("#offline").is_displayed(), 10, "the bar goes")
+
+    def test_what_comes_between_the_first_rows_and_the_feed_is_not_missed(self) -> None:
+        b, c = self.sky, self.fresh("사이")
+        self.chats.say(c, SEO, "처음")
+        b.talk(c)
+        self.wire.holdsFeed = True
+        b.driver.refresh()
+        b.said("처음")
+        self.chats.say(c, SEO, "사이에")
+        time.sleep(0.5)
+        self.assertEqual(b.bubbles(), ["처음"])
+        self.wire.mend()
+        b.said("사이에")
+        self.chats.say(c, SEO, "나중에")
+        b.until(lambda: b.bubbles() == ["처음", "사이에", "나중에"], 5, "each once")
 
     def test_an_answer_that_is_lost_doubles_nothing(self) -> None:
         b, c = self.sky, self.fresh("답이 사라짐")

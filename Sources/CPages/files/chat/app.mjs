@@ -168,7 +168,8 @@ function follow() {
     ready(isAnew) {
       chat.outbox.flush();
       // At the first start all is loaded before this place or after it: what was stored between is looked for once.
-      if (isAnew) { chat.rooms.loadSoon(); chat.view?.renew?.(); }
+      if (isAnew) chat.rooms.loadSoon();
+      chat.view?.renew?.(isAnew);
     },
     over: failed,
     state(isLive) {

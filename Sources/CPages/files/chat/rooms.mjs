@@ -6,7 +6,7 @@ const page = 50, pause = 300;
 
 export class Rooms {
   constructor(chat) {
-    Object.assign(this, { chat, list: [], by: new Map(), count: page, more: false, current: null, isLoading: false, isLoaded: false });
+    Object.assign(this, { chat, list: [], by: new Map(), old: new Map(), count: page, more: false, current: null, isLoading: false, isLoaded: false });
     this.items = h('ul', { class: 'rooms', 'aria-busy': 'true' });
     this.further = h('button', { type: 'button', class: 'more', hidden: true, onclick: () => { this.count += page; this.load(); } });
     this.element = h('nav', {}, this.items, this.further);
@@ -42,6 +42,17 @@ export class Rooms {
     } finally { this.isLoading = false; }
   }
 
+  /** A room, also one that is further down than the list goes. */
+  room(conversation) { return this.by.get(conversation) ?? this.old.get(conversation); }
+
+  /** Asks for a room that is not in the list. How much of it is unread is not told. */
+  async find(conversation) {
+    const { lines } = await this.chat.lines(['conversations', conversation], { limit: 6 });
+    const room = lines.find((line) => line.type === 'conversation');
+    const others = lines.filter((line) => line.type === 'participant' && line.user !== this.chat.me).slice(0, 5);
+    if (room) this.old.set(conversation, { ...room, others, unread: null });
+  }
+
   loadSoon() {
     if (this.later) return;
     this.later = setTimeout(() => { this.later = null; this.load(); }, pause);
@@ -59,7 +70,7 @@ export class Rooms {
   }
 
   /** What a room is called: its title, else those who are in it. */
-  name(conversation, room = this.by.get(conversation)) {
+  name(conversation, room = this.room(conversation)) {
     if (room?.title) return excerpt(room.title, 60);
     const others = room?.others ?? [];
     if (!others.length) return excerpt(conversation, 40);

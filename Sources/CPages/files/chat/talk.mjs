@@ -44,7 +44,11 @@ export class Talk {
   get name() { return this.chat.rooms.name(this.conversation); }
 
   named() {
-    const room = this.chat.rooms.by.get(this.conversation), others = room?.others ?? [];
+    const { rooms } = this.chat, room = rooms.room(this.conversation), others = room?.others ?? [];
+    if (!room && rooms.isLoaded && !this.isAsked) {
+      this.isAsked = true;
+      rooms.find(this.conversation).then(() => { if (!this.isClosed) this.named(); }, () => {});
+    }
     fill(this.heading, shown(this.name));
     fill(this.people, shown(others.map((one) => this.chat.name(one.user)).join(', ')), room && room.participants > others.length + 1 ? ` +${room.participants - others.length - 1}` : null);
     this.people.hidden = !room?.title && others.length < 2;
@@ -309,9 +313,10 @@ export class Talk {
 
   async read() {
     const { chat } = this;
-    if (document.hidden || this.isClosed || !this.isAtEnd || !this.isLoaded) return;
+    if (document.hidden || this.isClosed || !this.isAtEnd || !this.isLoaded || !chat.rooms.room(this.conversation)) return;
     const last = this.window.rows.findLast((row) => row.isMessage && row.author !== chat.me);
-    if (!last || last.id === this.marked || !chat.rooms.by.get(this.conversation)?.unread && !this.hasNews) return;
+    // Of a room that is not in the list it is not known whether something is unread.
+    if (!last || last.id === this.marked || chat.rooms.room(this.conversation)?.unread === 0 && !this.hasNews) return;
     this.marked = last.id;
     this.hasNews = false;
     try {

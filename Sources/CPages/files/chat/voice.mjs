@@ -26,7 +26,8 @@ export async function record({ level, done }) {
     const power = samples.reduce((sum, one) => sum + one * one, 0) / samples.length;
     levels.push(levelOf(10 * Math.log10(power || 1e-10)));
     level(levels.at(-1), performance.now() - began);
-    if (isOver(levels)) recorder.stop();
+    // Where the meter may not run it hears nothing, and that says nothing.
+    if (sound.state === 'running' && isOver(levels)) recorder.stop();
   }, every);
   recorder.ondataavailable = (event) => parts.push(event.data);
   recorder.onstop = () => {
