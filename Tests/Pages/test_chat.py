@@ -1,6 +1,7 @@
 """The chat, as people use it: two of them and a bot, with the network as it is, by keyboard, and on a phone."""
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -332,8 +333,8 @@ class ChatTests(unittest.TestCase):
         self.assertEqual((event["cause"], event["data"]), (self.chats.offer, {"survey": "satisfaction", "question": "helped", "choice": "satisfied", "about": self.chats.replied}))
         b.driver.refresh()
         b.until(lambda: b.text(group + " [aria-pressed=true]") == "✓ 매우 만족", 10, "it stays chosen")
-        self.assertEqual([one.is_enabled() for one in b.all(group + " .choices button")], [True, False, False])
-        b.all(group + " .choices button")[0].click()
+        b.until(lambda: b.run("return [...document.querySelectorAll(arguments[0])].map((one) => one.disabled)", group + " .choices button") == [False, True, True], 5, "the others are locked")
+        b.run("document.querySelector(arguments[0]).click()", group + " .choices button")
         time.sleep(0.3)
         self.assertEqual(len(self.chats.daemon.ask("GET", answers).rstrip("\n").split("\n")), 2)
 
@@ -468,20 +469,23 @@ class ChatTests(unittest.TestCase):
 
     def test_what_is_written_and_chosen_stays_while_one_looks_elsewhere(self) -> None:
         b, c = self.sky, self.fresh("두고 감")
-        path = self.folder / "b.png"
-        path.write_bytes(picture(64, 64))
         b.talk(c)
         b.one("#text").send_keys("쓰던 글")
-        b.run("document.querySelector('#files').classList.remove('unseen')")
-        b.one("#files").send_keys(str(path))
+        # What is not up yet is not sent, nor what was written beside it.
+        self.assertEqual(b.run("""const bytes = Uint8Array.from(atob(arguments[0]), (letter) => letter.charCodeAt(0)), data = new DataTransfer();
+            data.items.add(new File([bytes], 'b.png', { type: 'image/png' }));
+            document.querySelector('#files').files = data.files;
+            document.querySelector('#files').dispatchEvent(new Event('change'));
+            document.querySelector('#text').dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }));
+            return [document.querySelector('.compose .main').disabled, document.querySelector('#text').value]""", base64.b64encode(picture(64, 64)).decode()), [True, "쓰던 글"])
         b.talk(self.chats.pair)
         self.assertEqual((b.run("return document.querySelector('#text').value"), b.all(".picked li")), ("", []))
         b.talk(c)
         b.until(lambda: b.one(".compose .main").is_enabled(), 10, "it went up meanwhile")
         self.assertEqual((b.run("return document.querySelector('#text').value"), len(b.all(".picked li"))), ("쓰던 글", 1))
         b.one(".compose .main").click()
-        shown = b.said("쓰던 글")
-        b.until(lambda: shown.is_displayed() and b.all("article .picture"), 5, "the picture")
+        b.said("쓰던 글")
+        b.until(lambda: b.run("return document.querySelector('article .picture img')?.complete"), 5, "the picture")
         # The whole picture opens beside, with the same session.
         here = b.driver.current_window_handle
         b.one("article .picture").click()

@@ -69,10 +69,15 @@ function attachment(talk, row, file) {
   if (!/^[0-9a-f]{64}$/.test(file?.sha256 ?? '')) return h('p', { class: 'file' }, clip(say), shown(part(file?.name ?? file)));
   const type = String(file.mediaType ?? ''), name = part(file.name ?? type ?? '');
   if (pictures.has(type)) {
+    let tries = 0;
     const picture = h('img', {
       src: address(file), loading: 'lazy', width: size(file.width), height: size(file.height),
       alt: file.alt ? part(file.alt) : say('photoOf', chat.name(row.author), chat.when(row.time)), onload: () => talk.stick(),
-      onerror: () => picture.replaceWith(h('span', { class: 'file' }, say('notHere', file.alt ? part(file.alt) : name))),
+      // It may not be on this node yet: asked for again, and then left to who looks.
+      onerror: () => {
+        if (++tries <= 3) setTimeout(() => { if (picture.isConnected) picture.src = address(file); }, 700 * tries * tries);
+        else picture.closest('a')?.replaceWith(h('p', { class: 'file' }, say('notHere', file.alt ? part(file.alt) : name), ' ', h('button', { type: 'button', class: 'inline', onclick: () => talk.window.update(row.id) }, say('again'))));
+      },
     });
     return h('a', { class: 'picture', href: address(file), target: '_blank', rel: 'noopener' }, picture);
   }

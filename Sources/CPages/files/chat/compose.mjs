@@ -104,6 +104,7 @@ export class Composer {
     const { say } = this.chat;
     if (!this.files.includes(one)) this.files.push(one);
     Object.assign(one, { problem: null, stop: new AbortController() });
+    this.drawTools();
     try {
       one.source ??= await prepared(one.file);
       one.preview ??= one.source.isPicture ? URL.createObjectURL(one.source.bytes) : null;
