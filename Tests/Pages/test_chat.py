@@ -350,6 +350,7 @@ class ChatTests(unittest.TestCase):
         b.write("보낸 것 2")
         b.until(lambda: "보내지 못함" in b.text(".talk .open") and "다시 시도" in b.text(".talk .open"), 10, "not sent")
         b.until(lambda: b.one("#offline").is_displayed(), 10, "the bar")
+        self.assertLessEqual(b.run("return document.querySelector('#offline').getBoundingClientRect().bottom - document.querySelector('.talk > .head').getBoundingClientRect().top"), 0)
         edited = self.chats.say(c, SEO, "받은 것 1")
         self.chats.say(c, SEO, None, type="message.edited", message=edited, text="받은 것 1, 고침")
         self.chats.say(c, SEO, "받은 것 2")
@@ -685,6 +686,12 @@ class ChatTests(unittest.TestCase):
         b.look(media="print")
         self.assertEqual([b.run("return document.querySelector(arguments[0])?.checkVisibility() ?? false", one) for one in (".side", ".compose", ".menu", ".talk .back")], [False] * 4)
         self.assertIn("네, 봤어요. 4쪽의 표가 이상해요.", b.text())
+        # On paper it is dark on light, however the page looks.
+        b.look(dark=True, media="print")
+        for look in ("auto", "dark"):
+            b.run("document.documentElement.dataset.look = arguments[0]", look)
+            self.assertEqual(b.run("return getComputedStyle(document.body).color"), "rgb(30, 28, 25)", look)
+        b.run("delete document.documentElement.dataset.look")
 
     # MARK: How fast
 
