@@ -117,6 +117,7 @@ pages-test: $(if $(SILLOK_BIN),,deps)
 	$(if $(SILLOK_BIN),,$(SWIFT) build --product syncd)
 	$(if $(SILLOK_BIN),,$(SWIFT) build --product syncctl)
 	$(if $(SILLOK_BIN),,$(SWIFT) build --product sillok-gateway)
+	$(if $(SILLOK_BIN),,$(SWIFT) build --product sillok-bot)
 	@command -v node >/dev/null || Scripts/install-packages nodejs
 	@Scripts/install-packages chromium chromium-driver fonts-noto-cjk python3-selenium
 	@Tests/Pages/fetch-axe || echo 'axe-core cannot be had: its test is skipped' >&2

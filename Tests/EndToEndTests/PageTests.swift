@@ -27,9 +27,9 @@ struct PageTests {
     func served() throws {
         #expect(Self.paths.count > 15)
         let types = ["mjs": "text/javascript", "css": "text/css", "html": "text/html", "svg": "image/svg+xml"]
-        for path in Self.paths + ["/console/"] {
+        for path in Self.paths + ["/arrive/", "/chat/", "/console/"] {
             let answer = api.raw("GET", path)
-            let file = path == "/console/" ? "/console/index.html" : path
+            let file = path.hasSuffix("/") ? path + "index.html" : path
             let whole = try String(contentsOf: Self.folder.appending(path: file), encoding: .utf8)
             #expect(answer.hasPrefix("HTTP/1.1 200") && answer.hasSuffix("\r\n\r\n" + whole), "\(path)")
             let type = try #require(types[URL(filePath: file).pathExtension])
@@ -39,6 +39,17 @@ struct PageTests {
                 "frame-ancestors 'none'", "require-trusted-types-for 'script'", "X-Content-Type-Options: nosniff",
                 "Referrer-Policy: no-referrer", "Cross-Origin-Opener-Policy: same-origin",
             ] { #expect(answer.contains(line), "\(path): \(line)") }
+        }
+    }
+
+    @Test("The chat alone may ask for the microphone, and no page for the camera or the place")
+    func permissions() {
+        for (path, microphone) in [
+            ("/chat/", "(self)"), ("/chat/app.mjs", "(self)"), ("/console/", "()"), ("/arrive/", "()"),
+            ("/shared/api.mjs", "()"), ("/chat/none.mjs", "(self)"),
+        ] {
+            let stated = "camera=(), geolocation=(), microphone=\(microphone), payment=(), usb=()"
+            #expect(api.raw("GET", path).contains("\r\nPermissions-Policy: \(stated)\r\n"), "\(path)")
         }
     }
 
@@ -52,7 +63,9 @@ struct PageTests {
         #expect(api.raw("GET", "/console/app.mjs", headers: ["If-None-Match: \"x\""]).hasPrefix("HTTP/1.1 200"))
         let head = api.raw("HEAD", "/console/app.mjs")
         #expect(head.hasPrefix("HTTP/1.1 200") && head.hasSuffix("\r\n\r\n"))
-        #expect(api.raw("GET", "/console").contains("\r\nLocation: /console/\r\n"))
+        for top in ["arrive", "chat", "console"] {
+            #expect(api.raw("GET", "/\(top)").contains("\r\nLocation: /\(top)/\r\n"))
+        }
         #expect(api.raw("POST", "/console/").hasPrefix("HTTP/1.1 405"))
         for path in [
             "/console/none.mjs", "/console/../pages.c", "/console/%2e%2e/pages.c", "/console/app.mjs/", "/shared/",

@@ -1028,6 +1028,8 @@ fault(513, "a session can be opened with a cookie", "", "SessionTests",
       ("Sources/syncd/Endpoints/SessionEndpoint.swift", "guard let token = Authenticator.token(in: request.request) else {", 'guard let token = Authenticator.token(in: request.request) ?? (isPlanted(513) ? "slk1_x" : nil) else {'))
 fault(514, "pages come without the policy that keeps texts from running", "", "PageTests",
       ("Sources/syncd/Pages/PageFiles.swift", 'HTTPField("Content-Security-Policy", policy),', 'HTTPField("Content-Security-Policy", isPlanted(514) ? "default-src *" : policy),'))
+fault(650, "every page may ask for the microphone", "", "PageTests",
+      ("Sources/syncd/Pages/PageFiles.swift", 'let microphone = top == hears ?', 'let microphone = top == hears || isPlanted(650) ?'))
 fault(515, "an auditor's proof of a conversation is recorded as a read of no one", "INV-17", "ProofRouteTests",
       ("Sources/syncd/Endpoints/ReadEndpoint+Access.swift", "case .rows(let conversation), .proofs(let conversation), .conversation(let conversation),",
        "case .proofs where isPlanted(515): []\n                case .rows(let conversation), .proofs(let conversation), .conversation(let conversation),"))

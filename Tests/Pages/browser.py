@@ -37,10 +37,10 @@ def missing() -> Optional[str]:
 class Browser:
     """One tab: a size, a look, a language; what it writes to its console is kept."""
 
-    def __init__(self, base: str):
+    def __init__(self, base: str, *more: str):
         self.base = base
         options = webdriver.ChromeOptions()
-        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--force-color-profile=srgb", "--hide-scrollbars", "--lang=ko-KR"):
+        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--force-color-profile=srgb", "--hide-scrollbars", "--lang=ko-KR", *more):
             options.add_argument(word)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         options.binary_location = CHROMIUM

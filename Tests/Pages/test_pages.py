@@ -453,6 +453,9 @@ class PageTests(unittest.TestCase):
         b.look(media="print")
         self.assertFalse(b.run("return [...document.querySelectorAll('.top, .tools, .foot')].some((one) => one.offsetHeight > 0)"))
         self.assertTrue(b.run("return [...document.querySelectorAll('.versions .diff')].every((one) => one.getClientRects().length > 0)"))
+        b.run("document.documentElement.dataset.look = 'dark'")
+        self.assertEqual(b.run("return getComputedStyle(document.body).color"), "rgb(30, 28, 25)")
+        b.run("delete document.documentElement.dataset.look")
         self.assertTrue(b.cdp("Page.printToPDF")["data"])
         b.look()
 

@@ -29,7 +29,9 @@ struct PageFiles: Sendable {
         + "require-trusted-types-for 'script'; trusted-types 'none'"
     private static let longest = 1 << 20
     /// Folders that have an index.
-    private static let tops = ["arrive", "console"]
+    private static let tops = ["arrive", "chat", "console"]
+    /// The folder whose pages record voices: the microphone is for no other.
+    private static let hears = "chat"
 
     init(folder: String? = nil) {
         self.folder = folder
@@ -64,10 +66,10 @@ struct PageFiles: Sendable {
         let isIndex = Self.tops.contains(top) && request.path == "/\(top)/"
         let path = isIndex ? "/\(top)/index.html" : request.path
         guard let file = file(path) else {
-            exchange.reply(status: 404, contentType: nil, headers: Self.headers)
+            exchange.reply(status: 404, contentType: nil, headers: Self.headers(of: top))
             return true
         }
-        let headers = Self.headers + [HTTPField("ETag", file.tag), HTTPField("Cache-Control", "no-cache")]
+        let headers = Self.headers(of: top) + [HTTPField("ETag", file.tag), HTTPField("Cache-Control", "no-cache")]
         let known = request.header("If-None-Match")?.split(separator: ",").map { $0.drop { $0 == " " } } ?? []
         if known.contains(where: { $0 == file.tag || $0 == "W/" + file.tag || $0 == "*" }) {
             exchange.reply(status: 304, contentType: nil, headers: headers)
@@ -77,14 +79,18 @@ struct PageFiles: Sendable {
         return true
     }
 
-    private static let headers = [
-        HTTPField("Content-Security-Policy", policy),
-        HTTPField("X-Content-Type-Options", "nosniff"),
-        HTTPField("Referrer-Policy", "no-referrer"),
-        HTTPField("Cross-Origin-Opener-Policy", "same-origin"),
-        HTTPField("Cross-Origin-Resource-Policy", "same-origin"),
-        HTTPField("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
-    ]
+    private static func headers(of top: String) -> [HTTPField] {
+        let microphone = top == hears ? "(self)" : "()"
+        return [
+            HTTPField("Content-Security-Policy", policy),
+            HTTPField("X-Content-Type-Options", "nosniff"),
+            HTTPField("Referrer-Policy", "no-referrer"),
+            HTTPField("Cross-Origin-Opener-Policy", "same-origin"),
+            HTTPField("Cross-Origin-Resource-Policy", "same-origin"),
+            HTTPField(
+                "Permissions-Policy", "camera=(), geolocation=(), microphone=\(microphone), payment=(), usb=()"),
+        ]
+    }
 
     private func file(_ path: String) -> File? {
         guard let folder else { return files[path] }

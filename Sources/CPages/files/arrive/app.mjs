@@ -1,14 +1,12 @@
 // The subway alarm: region, line, from, to, and a timer that rings two stops before one arrives.
 
 import { fill, h, announce } from '../shared/dom.mjs';
+import { keep, kept } from '../shared/words.mjs';
 import * as bell from './bell.mjs';
 import { GatewayFault, ask, cities, tell } from './gateway.mjs';
 import * as steps from './steps.mjs';
 import { strings } from './strings.mjs';
 import * as timer from './timer.mjs';
-
-const kept = (name) => { try { return localStorage.getItem(`sillok.${name}`); } catch { return null; } };
-const keep = (name, value) => { try { localStorage.setItem(`sillok.${name}`, value); } catch { /* it is forgotten, then */ } };
 
 const looks = ['auto', 'light', 'dark'];
 const page = {

@@ -1,7 +1,7 @@
 // Who has read what.
 import { h, fill, save } from '../shared/dom.mjs';
 import { excerpt, cell } from '../shared/text.mjs';
-import { shown } from './rowview.mjs';
+import { shown } from '../shared/prose.mjs';
 import { paged } from './lists.mjs';
 
 export const access = {

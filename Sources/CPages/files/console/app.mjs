@@ -1,5 +1,8 @@
 // The console: who looks, which pages the node offers them, and which of them the address names.
 import { h, fill, announce } from '../shared/dom.mjs';
+import { Words, kept, keep, dress, redress } from '../shared/words.mjs';
+import { leave, loginForm } from '../shared/login.mjs';
+import { link, place } from '../shared/address.mjs';
 import { network, object, lines, request, ApiError, path } from '../shared/api.mjs';
 import { strings } from '../shared/strings.mjs';
 import { excerpt } from '../shared/text.mjs';
@@ -17,70 +20,11 @@ import { access } from './access.mjs';
 /** In the order of the navigation. `needs`: what of the API a page cannot do without. */
 const pages = [overview, conversations, users, search, surveys, verify, nodes, subscriptions, quarantine, erasures, access, conversation, user, survey, why, subscription];
 
-const kept = (name) => { try { return localStorage.getItem(`sillok.${name}`); } catch { return null; } };
-const keep = (name, value) => { try { localStorage.setItem(`sillok.${name}`, value); } catch { /* it is forgotten, then */ } };
+const words = new Words(strings);
+const { t, when, number, bytes, span } = words;
 
-const state = { language: kept('language') ?? (navigator.language.startsWith('ko') ? 'ko' : 'en'), me: null, operations: new Map(), node: null, shown: null };
+const state = { me: null, operations: new Map(), node: null, shown: null };
 const root = document.getElementById('app');
-
-// MARK: Words and numbers
-
-function t(key, ...values) {
-  const entry = strings[key];
-  if (!entry) throw new Error(`no such string: ${key}`);
-  const text = entry[state.language === 'ko' ? 0 : 1];
-  return typeof text === 'function' ? text(...values) : text;
-}
-
-const formats = {
-  clock: { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
-  short: { month: 'numeric', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
-  long: { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
-  day: { year: 'numeric', month: 'long', day: 'numeric', weekday: 'long' },
-};
-
-const made = new Map();
-function when(time, form = 'long') {
-  const date = new Date(time);
-  if (Number.isNaN(date.getTime())) return String(time);
-  const name = state.language + form;
-  if (!made.has(name)) made.set(name, new Intl.DateTimeFormat(state.language === 'ko' ? 'ko-KR' : 'en-GB', formats[form]));
-  return made.get(name).format(date);
-}
-
-const number = (value) => Number(value).toLocaleString(state.language === 'ko' ? 'ko-KR' : 'en-GB');
-
-function bytes(count) {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
-  let at = 0, value = count;
-  while (value >= 1000 && at < units.length - 1) { value /= 1000; at += 1; }
-  return `${at ? value.toFixed(value < 10 ? 1 : 0) : value} ${units[at]}`;
-}
-
-/** How long: in the largest unit that says enough. */
-function span(ms) {
-  for (const [unit, size] of [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000], ['second', 1_000]]) {
-    if (ms >= size) return t(`span.${unit}`, Math.floor(ms / size));
-  }
-  return t('span.second', 0);
-}
-
-// MARK: Addresses
-
-/** `#/c/c-88?at=…` of parts and parameters. */
-function link(parts, parameters) {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters ?? {})) if (value !== null && value !== undefined && value !== '') query.set(name, value);
-  const text = query.toString();
-  return '#/' + parts.map(encodeURIComponent).join('/') + (text ? '?' + text : '');
-}
-
-function place() {
-  const [words, query] = location.hash.replace(/^#\/?/, '').split('?', 2);
-  let parts = [];
-  try { parts = words.split('/').filter(Boolean).map(decodeURIComponent); } catch { /* as if none were given */ }
-  return { parts, query: new URLSearchParams(query ?? '') };
-}
 
 function offered(page) {
   return page.needs.every((name) => state.operations.get(name)?.some((role) => state.me.kinds.has(role)));
@@ -90,7 +34,7 @@ function offered(page) {
 
 function context(page, args, query, main, signal) {
   const ctx = {
-    t, when, number, bytes, span, link, args, query, main, signal, me: state.me, node: state.node, language: state.language,
+    t, when, number, bytes, span, link, args, query, main, signal, me: state.me, node: state.node, language: words.language,
     time: (time, form) => h('time', { datetime: time, title: `${when(time)} · ${new Date(time).toISOString?.() ?? time}` }, when(time, form)),
     can: (name) => state.operations.get(name)?.some((role) => state.me.kinds.has(role)) ?? false,
     has: (name) => state.operations.has(name),
@@ -204,27 +148,14 @@ function frame(page) {
       h('div', { class: 'self' },
         state.node ? h('span', { class: /prod/i.test(state.node.cluster) ? 'where production' : 'where' }, h('strong', null, excerpt(state.node.name, 30)), ' · ', excerpt(state.node.cluster, 30)) : null,
         state.me.isRecorded ? h('button', { type: 'button', class: 'plain', title: t('reasonIs'), onclick: askReason }, t('reason'), ': ', excerpt(network.reason || '–', 20)) : null,
-        h('button', { type: 'button', class: 'plain', onclick: () => { speak(); show(); }, lang: state.language === 'ko' ? 'en' : 'ko' }, state.language === 'ko' ? 'English' : '한국어'),
-        h('button', { type: 'button', class: 'plain', onclick: () => { keep('look', { light: 'dark', dark: 'auto' }[look] ?? 'light'); dress(); show(); } }, t(`look.${look ?? 'auto'}`)),
+        h('button', { type: 'button', class: 'plain', onclick: () => { words.speak(); show(); }, lang: words.other }, words.otherName),
+        h('button', { type: 'button', class: 'plain', onclick: () => { redress(); show(); } }, t(`look.${look ?? 'auto'}`)),
         h('button', { type: 'button', class: 'plain', onclick: logout }, t('logout')))),
     h('div', { id: 'offline', role: 'status', class: 'bar', hidden: network.since === null }, network.since ? t('offline', when(network.since, 'clock')) : null),
     h('main', { id: 'main', tabindex: -1 }),
     h('footer', { class: 'foot' }, h('button', { type: 'button', class: 'plain', onclick: () => keys.help(t) }, t('keys')), ' · ',
       Intl.DateTimeFormat().resolvedOptions().timeZone, ' · ', excerpt(state.me.principal, 40), ' (', [...state.me.kinds].join(', '), ')'));
   return root.querySelector('main');
-}
-
-/** The other language. */
-function speak() {
-  keep('language', state.language = state.language === 'ko' ? 'en' : 'ko');
-  document.documentElement.lang = state.language;
-}
-
-/** Light, dark, or as the system has it. */
-function dress() {
-  const look = kept('look');
-  if (look === 'light' || look === 'dark') document.documentElement.dataset.look = look;
-  else delete document.documentElement.dataset.look;
 }
 
 network.changed = () => {
@@ -240,27 +171,15 @@ network.changed = () => {
 function login(remark) {
   leaving.abort();
   document.title = `${t('login')} · Sillok`;
-  const token = h('input', { id: 'token', type: 'password', name: 'token', required: true, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': 'token-help' });
-  const problem = h('p', { role: 'alert', class: 'problem' }, remark);
-  const form = h('form', { class: 'card', onsubmit: async (event) => {
-    event.preventDefault();
-    fill(problem);
-    try {
-      await request('/v1/sessions', { method: 'POST', token: token.value.trim() });
-      token.value = '';
-      await begin();
-    } catch (error) { fill(problem, error.status === 401 ? t('wrongToken') : error.message); }
-  } },
-  h('h1', null, h('img', { src: 'seal.svg', alt: '', width: 32, height: 32 }), ' Sillok'),
-  h('label', { for: 'token' }, t('token')), token, h('p', { id: 'token-help', class: 'help' }, t('tokenHelp')),
-  h('p', null, h('code', null, 'syncctl tokens create auditor/kim --role auditor')),
-  problem, h('button', { type: 'submit', class: 'main' }, t('login')), h('p', null, h('button', { type: 'button', class: 'inline', lang: state.language === 'ko' ? 'en' : 'ko', onclick: () => { speak(); login(remark); } }, state.language === 'ko' ? 'English' : '한국어')));
+  const { form, token } = loginForm(words, {
+    icon: 'seal.svg', name: 'Sillok', more: h('p', null, h('code', null, 'syncctl tokens create auditor/kim --role auditor')), remark, done: begin, draw: login,
+  });
   fill(root, h('main', { id: 'main', class: 'alone' }, form));
   token.focus();
 }
 
 async function logout() {
-  try { await request('/v1/sessions', { method: 'DELETE' }); } catch { /* it is over in any case */ }
+  await leave();
   Object.assign(state, { me: null, node: null });
   network.reason = '';
   sessionStorage.removeItem('sillok.reason');
@@ -311,7 +230,6 @@ async function nodeName() {
   else state.node = { name: state.me.node.slice(0, 8), cluster: '' };
 }
 
-document.documentElement.lang = state.language;
 dress();
 addEventListener('hashchange', show);
 keys.listen(() => state.shown, (page) => { const found = pages.find((one) => one.path[0] === page && one.nav); if (found && offered(found)) location.hash = link(found.path); }, t);

@@ -2,8 +2,8 @@
 import { h, fill } from '../shared/dom.mjs';
 import { answer, covers, obstacle, Broken } from '../shared/verify.mjs';
 import { path } from '../shared/api.mjs';
-import { dialog } from './keys.mjs';
-import { displayTime } from './conversation.mjs';
+import { dialog } from '../shared/sheet.mjs';
+import { displayTime } from '../shared/rows.mjs';
 
 /** Nodes whose ids the viewer has compared with what was told another way. */
 export function pinned(ctx) {

@@ -1,16 +1,14 @@
 // A conversation: what was said, by whom, what became of it; as it is, or as it stood at another moment; found words; what is proven.
 import { h, fill, announce } from '../shared/dom.mjs';
-import { row as rowOf, compare, moments } from '../shared/rows.mjs';
-import { RowWindow } from '../shared/window.mjs';
+import { row as rowOf, compare, displayTime, moments } from '../shared/rows.mjs';
+import { loader, RowWindow } from '../shared/window.mjs';
 import { bars } from '../shared/chart.mjs';
 import { excerpt } from '../shared/text.mjs';
-import { article, shown } from './rowview.mjs';
-import { dialog } from './keys.mjs';
+import { article } from './rowview.mjs';
+import { shown } from '../shared/prose.mjs';
+import { dialog } from '../shared/sheet.mjs';
 import { quoted } from './app.mjs';
 import { Checker, proofSheet } from './checker.mjs';
-
-/** By what the server sorts rows and finds them: the display time (VIEWS.md). */
-export const displayTime = (row) => Math.min(Date.parse(row.time), row.recorded ?? Infinity);
 
 const iso = (ms) => new Date(ms).toISOString();
 
@@ -49,7 +47,7 @@ export class TimelineView {
     this.checker = new Checker(ctx, this);
     this.window = new RowWindow({
       words: { older: t('older'), newer: t('newer'), begin: t('begin'), end: t('end') },
-      time: displayTime, load: (end, from, limit) => this.load(end, from, limit),
+      time: displayTime, load: loader((more) => this.ctx.lines(this.parts, { ...this.filters, ...more }), rowOf),
       changed: (rows) => this.compare(rows), draw: (row, before) => this.draw(row, before),
     });
     ctx.permalink = (id) => ctx.link(this.scope.user ? ['u', this.scope.user] : ['c', this.scope.conversation], { at: id, known: this.clock === 'known' ? this.at : null });
@@ -83,23 +81,6 @@ export class TimelineView {
     this.drawTools();
     if (target) { ctx.keepsFocus = true; this.focus(target); } else if (!this.scope.user) scrollTo(0, document.documentElement.scrollHeight);
     if (this.field.value) await this.find(this.field.value, !target);
-  }
-
-  // MARK: Loading
-
-  async load(end, from, limit) {
-    const time = from?.time !== undefined && from.time !== null ? iso(from.time) : null;
-    const rows = [];
-    let next = from?.cursor;
-    // A page may end early, even without a row.
-    do {
-      const found = await this.ctx.lines(this.parts, {
-        ...this.filters, limit, order: end === 'older' ? 'newest' : 'oldest', cursor: next, [end === 'older' ? 'until' : 'since']: time,
-      });
-      rows.push(...found.lines.map(rowOf));
-      next = found.end.next;
-    } while (next && rows.length < limit / 4);
-    return { rows, next: next ?? null };
   }
 
   /** What rows were at the moment that is looked at. */

@@ -1,5 +1,7 @@
 // Single keys, as long as no field has the focus; they can be switched off.
-import { h, fill } from '../shared/dom.mjs';
+import { h } from '../shared/dom.mjs';
+import { dialog } from '../shared/sheet.mjs';
+import { kept, keep } from '../shared/words.mjs';
 
 /** Key, and the string that says what it does. */
 const list = [
@@ -11,7 +13,7 @@ const list = [
 const goes = { o: 'overview', c: 'conversations', u: 'users', s: 'search' };
 let waits = false;
 
-const isOff = () => { try { return localStorage.getItem('sillok.keys') === 'off'; } catch { return false; } };
+const isOff = () => kept('keys') === 'off';
 
 export const keys = {
   listen(shown, go, t) {
@@ -37,20 +39,10 @@ export const keys = {
   },
 
   help(t) {
-    const off = h('input', { type: 'checkbox', id: 'keys-off', onchange: () => { try { localStorage.setItem('sillok.keys', off.checked ? 'off' : 'on'); } catch { /* for now, then */ } } });
+    const off = h('input', { type: 'checkbox', id: 'keys-off', onchange: () => keep('keys', off.checked ? 'off' : 'on') });
     off.checked = isOff();
     dialog(t('keys'), t, h('table', null, h('thead', { class: 'unseen' }, h('tr', null, h('th', { scope: 'col' }, t('key')), h('th', { scope: 'col' }, t('action')))),
       h('tbody', null, list.map(([key, words]) => h('tr', null, h('th', { scope: 'row' }, h('kbd', null, key)), h('td', null, t(words)))))),
     h('p', null, off, ' ', h('label', { for: 'keys-off' }, t('keysOff'))));
   },
 };
-
-/** Shows a sheet above the page; Esc and its button close it. */
-export function dialog(title, t, ...content) {
-  const sheet = h('dialog', { 'aria-labelledby': 'sheet-title', onclose: () => sheet.remove() },
-    h('div', { class: 'sheet-head' }, h('h2', { id: 'sheet-title' }, title), h('button', { type: 'button', class: 'plain', onclick: () => sheet.close() }, t('close'))),
-    h('div', { class: 'sheet', tabindex: 0 }, content));
-  document.body.append(sheet);
-  sheet.showModal();
-  return { sheet, fill: (...more) => fill(sheet.querySelector('.sheet'), ...more) };
-}

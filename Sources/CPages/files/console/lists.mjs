@@ -1,7 +1,7 @@
 // Conversations and users.
 import { h, fill } from '../shared/dom.mjs';
 import { excerpt, plain } from '../shared/text.mjs';
-import { shown } from './rowview.mjs';
+import { shown } from '../shared/prose.mjs';
 import { TimelineView } from './conversation.mjs';
 import { quoted } from './app.mjs';
 

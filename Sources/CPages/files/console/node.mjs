@@ -2,7 +2,7 @@
 import { h, fill, announce } from '../shared/dom.mjs';
 import { spark } from '../shared/chart.mjs';
 import { excerpt } from '../shared/text.mjs';
-import { shown } from './rowview.mjs';
+import { shown } from '../shared/prose.mjs';
 import { paged } from './lists.mjs';
 
 const pause = 5_000;

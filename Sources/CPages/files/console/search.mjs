@@ -1,7 +1,7 @@
 // What was written, by the words in it.
 import { h, fill, announce } from '../shared/dom.mjs';
 import { excerpt } from '../shared/text.mjs';
-import { shown } from './rowview.mjs';
+import { shown } from '../shared/prose.mjs';
 import { quoted } from './app.mjs';
 
 const most = 2_000;

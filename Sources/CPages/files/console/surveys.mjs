@@ -2,7 +2,7 @@
 import { h, fill } from '../shared/dom.mjs';
 import { shares } from '../shared/chart.mjs';
 import { excerpt } from '../shared/text.mjs';
-import { shown } from './rowview.mjs';
+import { shown } from '../shared/prose.mjs';
 import { paged } from './lists.mjs';
 import { quoted } from './app.mjs';
 

@@ -2,7 +2,7 @@
 import { h, fill } from '../shared/dom.mjs';
 import { excerpt } from '../shared/text.mjs';
 import { row as rowOf } from '../shared/rows.mjs';
-import { shown } from './rowview.mjs';
+import { shown } from '../shared/prose.mjs';
 
 export const why = {
   path: ['why', '*'], below: 'conversations', needs: ['getWhy'],

@@ -1,7 +1,7 @@
 // Subscriptions: how far their workers are, and what they gave up.
 import { h, fill, announce } from '../shared/dom.mjs';
 import { excerpt } from '../shared/text.mjs';
-import { shown } from './rowview.mjs';
+import { shown } from '../shared/prose.mjs';
 import { quoted } from './app.mjs';
 
 export const subscriptions = {

@@ -45,6 +45,12 @@ export function path(parts, parameters) {
   return ['', 'v1', ...parts.map(encodeURIComponent)].join('/') + (text ? '?' + text : '');
 }
 
+/** What an answer says of an error: one object, or the line of what was rejected for its own sake. */
+export function told(text) {
+  const found = text.split('\n').filter(Boolean).map((line) => { try { return JSON.parse(line); } catch { return {}; } }).filter((line) => line?.code);
+  return found.find((line) => line.code !== 'E_BATCH') ?? found[0] ?? {};
+}
+
 /** The answer as it is. Throws where there is none, or it is an error. */
 export async function request(url, { method = 'GET', body, accept = 'application/x-ndjson, application/json', signal, token } = {}) {
   const headers = { Accept: accept };
@@ -60,9 +66,8 @@ export async function request(url, { method = 'GET', body, accept = 'application
     throw new ApiError(0, 'E_UNREACHABLE', String(error.message));
   }
   if (answer.ok) return answer;
-  let problem = {};
-  try { problem = await answer.json(); } catch { /* no body that tells */ }
-  throw new ApiError(answer.status, problem.code ?? 'E_HTTP', problem.detail ?? answer.statusText, problem.hint);
+  const problem = told(await answer.text().catch(() => ''));
+  throw new ApiError(answer.status, problem.code ?? 'E_HTTP', problem.detail ?? problem.message ?? answer.statusText, problem.hint);
 }
 
 /** One JSON object. */

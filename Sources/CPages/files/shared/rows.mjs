@@ -41,6 +41,15 @@ export function recorded(hlc) {
   return found ? parseInt(found[1], 16) : null;
 }
 
+/** By what the server sorts rows and finds them: the display time (VIEWS.md). */
+export const displayTime = (row) => Math.min(Date.parse(row.time), row.recorded ?? Infinity);
+
+/** Which of two rows comes first, as the server has them: by display time, hlc, origin and sequence. */
+export function order(a, b) {
+  const before = (one, other) => one < other ? -1 : one > other ? 1 : 0;
+  return before(displayTime(a), displayTime(b)) || before(a.event.hlc ?? '', b.event.hlc ?? '') || before(a.origin ?? '', b.origin ?? '') || before(a.sequence, b.sequence);
+}
+
 /** What the rows of now were at another moment: `same`, `changed` or `later`, and the row as it stood. */
 export function compare(now, then) {
   const old = new Map(then.map((one) => [one.id, one]));

@@ -2,6 +2,22 @@
 // view stays where it is.
 import { h, fill } from './dom.mjs';
 
+/** How rows are loaded for a window: `ask(parameters)` gives a page of lines, `row` makes a row of one. */
+export function loader(ask, row) {
+  return async (end, from, limit) => {
+    const time = from?.time !== undefined && from.time !== null ? new Date(from.time).toISOString() : null;
+    const rows = [];
+    let next = from?.cursor;
+    // A page may end early, even without a row.
+    do {
+      const found = await ask({ limit, order: end === 'older' ? 'newest' : 'oldest', cursor: next, [end === 'older' ? 'until' : 'since']: time });
+      rows.push(...found.lines.map(row));
+      next = found.end.next;
+    } while (next && rows.length < limit / 4);
+    return { rows, next: next ?? null };
+  };
+}
+
 const most = 600, page = 100, near = 800;
 
 export class RowWindow {
@@ -54,6 +70,29 @@ export class RowWindow {
 
   /** The element of a row that is in the window. */
   find(id) { return this.nodes.get(this.rows.find((row) => row.id === id)?.key); }
+
+  /** Puts a row where it belongs: in place of the one that it is, or between others; `compare(a, b)` says which comes first. It says whether
+   * it is shown now. What comes behind the end of the window is not, as long as more lies between. */
+  put(row, compare) {
+    const at = this.rows.findIndex((one) => one.id === row.id);
+    if (at >= 0) {
+      this.nodes.delete(this.rows[at].key);
+      const old = this.feed.children[at], had = old.contains(document.activeElement);
+      this.rows[at] = row;
+      const fresh = this.node(row, this.rows[at - 1]);
+      old.replaceWith(fresh);
+      if (had) fresh.focus({ preventScroll: true });
+      return true;
+    }
+    let place = this.rows.length;
+    while (place > 0 && compare(row, this.rows[place - 1]) < 0) place -= 1;
+    if (place === this.rows.length && this.newer || place === 0 && this.older) return false;
+    if (place === this.rows.length) { this.append([row]); this.ends(); return true; }
+    this.rows.splice(place, 0, row);
+    this.feed.children[place].before(this.node(row, this.rows[place - 1]));
+    this.update(this.rows[place + 1].id);
+    return true;
+  }
 
   /** Draws one row anew. */
   update(id) {

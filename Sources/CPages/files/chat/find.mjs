@@ -1,0 +1,85 @@
+// Search in what one may read, and what one has looked for.
+import { h, fill } from '../shared/dom.mjs';
+import { excerpt, plain } from '../shared/text.mjs';
+import { sign } from './icons.mjs';
+
+const around = 40;
+
+/** A piece of a text around its first mark, with marks. */
+function piece(text, ranges) {
+  const from = Math.max(0, (ranges[0]?.[0] ?? 0) - around), to = Math.min(text.length, from + 160), parts = [];
+  let at = from;
+  for (const [start, end] of ranges) {
+    if (start < at || end > to) continue;
+    parts.push(plain(text.slice(at, start)), h('mark', null, plain(text.slice(start, end))));
+    at = end;
+  }
+  return [from ? '…' : null, parts, plain(text.slice(at, to)), to < text.length ? '…' : null];
+}
+
+export function find(chat, query) {
+  const { say } = chat, within = query.get('in');
+  const field = h('input', { type: 'search', id: 'q', name: 'q', 'aria-label': say('search'), placeholder: say('searchWords'), value: query.get('q') ?? '' });
+  const here = within ? h('input', { type: 'checkbox', id: 'here', checked: true }) : null;
+  const state = h('p', { role: 'status', class: 'help' }), results = h('ol', { class: 'results' }), recent = h('div', { class: 'recent' });
+  let cursor = null, found = [], generation = 0;
+  const further = h('button', { type: 'button', class: 'more', hidden: true, onclick: () => load() }, say('more'));
+
+  async function load() {
+    const mine = generation, q = field.value.trim();
+    const page = await chat.lines(['search'], { q, conversation: here?.checked ? within : null, type: ['message.posted', 'bot.replied'], limit: 30, cursor });
+    if (mine !== generation) return;
+    cursor = page.end.more ? page.end.next : null;
+    for (const line of page.lines) {
+      const conversation = line.event.subject?.slice('conversation/'.length);
+      if (!conversation) continue;
+      const ranges = line.ranges.map((one) => one.utf16), one = { id: line.event.id, conversation, ranges };
+      found.push(one);
+      chat.marks.set(one.id, ranges);
+      results.append(h('li', null, h('a', { class: 'found', href: chat.link(['c', conversation], { at: one.id }) },
+        h('span', { class: 'by' }, [...new Set([chat.name(line.event.author ?? line.event.user), chat.rooms.name(conversation)])].join(' · '), ' · ', chat.time(line.time, 'short')),
+        h('span', null, piece(line.text, ranges)))));
+    }
+    further.hidden = !cursor;
+    fill(state, found.length ? say('found', found.length, Boolean(cursor)) : say('nothingFound'));
+    chat.hits = { q, within: here?.checked ? within : null, list: found };
+  }
+
+  async function run() {
+    const q = field.value.trim();
+    generation += 1;
+    cursor = null;
+    found = [];
+    chat.marks.clear();
+    results.replaceChildren();
+    further.hidden = true;
+    fill(state);
+    if (!q) return drawRecent();
+    recent.replaceChildren();
+    history.replaceState(null, '', chat.link(['search'], { q, in: here?.checked ? within : null }));
+    try { await load(); } catch (error) { if (error.status === 401) chat.failed(error); else fill(state, error.status === 0 ? say('unreachable') : error.message); }
+  }
+
+  async function drawRecent() {
+    try {
+      const { lines } = await chat.lines(['users', chat.me, 'searches'], { scope: 'messages', limit: 20 });
+      fill(recent, h('h2', null, say('recent')), lines.length ? h('ul', null, lines.map((one) => h('li', null,
+        h('button', { type: 'button', class: 'plain', onclick: () => { field.value = one.query; run(); } }, excerpt(one.query, 60)),
+        h('button', { type: 'button', class: 'plain tool', onclick: async () => { await chat.ask('DELETE', ['users', chat.me, 'searches'], { query: one.query, scope: 'messages' }); await drawRecent(); field.focus(); } },
+          sign('close', say('forget', excerpt(one.query, 60))))))) : h('p', { class: 'help' }, say('noRecent')));
+    } catch (error) { if (error.status === 401) chat.failed(error); }
+  }
+
+  const form = h('form', { role: 'search', onsubmit: async (event) => {
+    event.preventDefault();
+    const q = field.value.trim();
+    await run();
+    // It is kept for the next time; without it nothing is lost.
+    if (q) chat.ask('PUT', ['users', chat.me, 'searches'], {}, { query: q.slice(0, 300), scope: 'messages' }).catch(() => {});
+  } }, field, h('button', { type: 'submit', class: 'main' }, say('searchNow')), here ? h('label', null, here, ' ', say('onlyHere', chat.rooms.name(within))) : null);
+  return {
+    name: say('search'), keepsFocus: true,
+    element: h('section', { class: 'page' }, h('header', { class: 'head' }, chat.back(), h('h1', { tabindex: -1 }, say('search'))), form, state, results, further, recent),
+    async show() { field.select(); await run(); },
+  };
+}

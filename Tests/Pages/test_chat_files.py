@@ -1,0 +1,82 @@
+"""The files of the chat's page, whatever they do: small, pure where they say so, and in two languages. Rules that hold for all pages stand in
+test_files.py."""
+import re
+import shutil
+import subprocess
+import unittest
+
+from test_files import FILES, FOLDER, HANGUL, MODULES, ROOT, code
+
+CHAT = FOLDER / "chat"
+
+
+class ChatFileTests(unittest.TestCase):
+    def test_budget(self) -> None:
+        self.assertLess(sum(path.stat().st_size for path in FILES if path.parent == CHAT) / 1000, 100)
+
+    def test_pure_modules_know_no_document(self) -> None:
+        for name in ("feed", "ids", "outbox", "pieces", "strings"):
+            text = code(MODULES[CHAT / f"{name}.mjs"])
+            self.assertIsNone(re.search(r"\b(document|window|location|localStorage)\b\s*[.(]|\bfetch\(|^import ", text, flags=re.M), name)
+
+    def test_what_it_loads_is_served_with_it(self) -> None:
+        named = re.findall(r'(?:href|src)="([^"]+)"', (CHAT / "index.html").read_text("utf-8"))
+        for path in MODULES:
+            if path.parent == CHAT:
+                named += re.findall(r"from '([^']+)'", MODULES[path])
+        for name in named:
+            self.assertTrue((CHAT / name).resolve().is_file(), name)
+            self.assertIn((CHAT / name).resolve().parent.name, ("chat", "shared"), name)
+
+    def test_it_loads_nothing_of_the_console(self) -> None:
+        """What is loaded for a first look, all modules that lead from one to another."""
+        found, open_ = set(), [CHAT / "app.mjs"]
+        while open_:
+            path = open_.pop()
+            if path in found:
+                continue
+            found.add(path)
+            open_ += [(path.parent / name).resolve() for name in re.findall(r"^import .*from '([^']+)'", MODULES[path], flags=re.M)]
+        self.assertLess(sum(path.stat().st_size for path in found) / 1000, 113)
+        self.assertEqual({path.name for path in found if path.parent.name not in ("chat", "shared")}, set())
+        self.assertNotIn("verify.mjs", {path.name for path in found})
+        # Named at once: no module waits until another one has been read.
+        named = re.findall(r'<link rel="modulepreload" href="([^"]+)">', (CHAT / "index.html").read_text("utf-8"))
+        self.assertEqual({(CHAT / name).resolve() for name in named} | {CHAT / "app.mjs"}, found)
+
+
+class ChatStringTests(unittest.TestCase):
+    text = MODULES[CHAT / "strings.mjs"]
+    pairs = dict(re.findall(r"^  '?([\w.]+)'?: \[(.*)\],$", text, flags=re.M))
+
+    def test_both_languages(self) -> None:
+        self.assertGreater(len(self.pairs), 100)
+        for key, pair in self.pairs.items():
+            korean, english = re.match(r"('(?:[^'\\]|\\.)*'|\(.*?\) => .*?`), (.*)$", pair).groups()
+            self.assertNotRegex(english, HANGUL, key)
+            self.assertTrue(HANGUL.search(korean), key)
+
+    def test_keys_are_there_once_and_used(self) -> None:
+        keys = re.findall(r"^  '?([\w.]+)'?: \[", self.text, flags=re.M)
+        self.assertEqual(len(keys), len(set(keys)))
+        shared = ("login.mjs", "sheet.mjs", "words.mjs")
+        others = "\n".join(code(text) for path, text in MODULES.items() if path.parent == CHAT and path.name != "strings.mjs" or path.name in shared)
+        used = set(re.findall(r"'([a-z]\w*(?:\.\w+)?)'", others))
+        patterns = set(re.findall(r"`(\w+\.)\$\{", others))
+        said = set(re.findall(r"\bsay\('([\w.]+)'", others))
+        self.assertEqual(sorted(said - set(keys)), [])
+        self.assertEqual([key for key in keys if key not in used and not any(key.startswith(prefix) for prefix in patterns)], [])
+
+
+@unittest.skipUnless(shutil.which("node"), "pages: the modules' tests are skipped, no node")
+class ChatModuleTests(unittest.TestCase):
+    def test_modules_under_node(self) -> None:
+        version = int(subprocess.run(["node", "-p", "process.versions.node.split('.')[0]"], capture_output=True, text=True, check=True).stdout)
+        if version < 20:
+            self.skipTest(f"pages: the modules' tests are skipped, node {version} is too old")
+        done = subprocess.run(["node", "--test", str(ROOT / "Tests" / "Pages" / "chat.test.mjs")], capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout[-4000:])
+
+
+if __name__ == "__main__":
+    unittest.main()
