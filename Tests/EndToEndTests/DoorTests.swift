@@ -26,6 +26,38 @@ struct DoorTests {
         api.ask("POST", "/v1/events", body: line)
     }
 
+    // MARK: What was just answered
+
+    @Test("An answered append is on the next page of changes and of events, and in the next pull of a subscription")
+    func readsOwnWrites() throws {
+        #expect(api.ask("PUT", "/v1/subscriptions/own", body: #"{"start":"now"}"#)?.0 == 201)
+        let page = ["Accept: application/json"]
+        var cursor = try #require(
+            api.ask("GET", "/v1/changes?after=now", headers: page)?.1.first?["cursor"] as? String)
+        var next = try #require(api.ask("GET", "/v1/events")?.1.last?["next"] as? String)
+        var taken: [String] = []
+        for number in 0..<450 {
+            let text = "쓴 글 \(number)."
+            let line = #"{"type":"message.posted","user":"kim-\#(number)","data":{"text":"\#(text)"}}"#
+            #expect(append(line)?.0 == 200)
+            let found: (Int, [[String: Any]], String)?
+            switch number % 3 {
+            case 0:
+                found = api.ask("GET", "/v1/changes?limit=500&after=\(cursor)", headers: page)
+                cursor = try #require(found?.1.first?["cursor"] as? String)
+            case 1:
+                found = api.ask("GET", "/v1/events?limit=500&cursor=\(next)")
+                next = try #require(found?.1.last?["next"] as? String)
+            default:
+                let done = taken.map { "\"\($0)\"" }.joined(separator: ",")
+                found = api.ask("POST", "/v1/subscriptions/own/pull", body: #"{"max":500,"ack":[\#(done)]}"#)
+                let deliveries = found?.1.first?["deliveries"] as? [[String: Any]] ?? []
+                taken = deliveries.compactMap { $0["delivery"] as? String }
+            }
+            #expect(found?.2.contains(text) == true, "\(number): \(found?.2.suffix(400) ?? "")")
+        }
+    }
+
     // MARK: Sessions
 
     @Test(

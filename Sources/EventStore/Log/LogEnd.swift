@@ -127,6 +127,9 @@ final class LogEndKeeper: Sendable {
         }
     }
 
+    /// The last position that the disk has.
+    var position: UInt64 { state.withLock { $0.last?.position ?? 0 } }
+
     /// What has become of the file if its name does not lead to it any more.
     var loss: String? { state.withLock { $0.file?.loss } }
 

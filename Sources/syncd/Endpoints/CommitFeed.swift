@@ -25,17 +25,18 @@ final class CommitFeed: Sendable {
 
     private let state = Lock(State())
     private let loop: EventLoop
+    private let store: EventStore
 
     /// - Parameter loop: Tells when time is up.
     init(_ store: EventStore, on loop: EventLoop) throws(StoreError) {
-        self.loop = loop
+        (self.loop, self.store) = (loop, store)
         _ = store.observeCommits { [weak self] notice in self?.advance(to: notice.top) }
         // What was committed before it was told.
         advance(to: try store.standingBlocking().top)
     }
 
-    /// Everything up to here is durable.
-    var durable: UInt64 { state.withLock { $0.durable } }
+    /// Everything up to here is durable, what was just answered included: observers are told after that.
+    var durable: UInt64 { max(state.withLock { $0.durable }, store.durable) }
 
     /// Calls `answer` once, on any thread that must not wait: when the log is durable beyond `position`, or the time is up.
     ///

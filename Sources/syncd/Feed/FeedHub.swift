@@ -26,6 +26,7 @@ final class FeedHub: Sendable {
     private let state = Lock(State())
     private let budget = Lock(LiveBudget())
     private let loop: EventLoop
+    private let store: EventStore
 
     private let asked = FigureDesk(FollowerFigures())
 
@@ -36,7 +37,7 @@ final class FeedHub: Sendable {
         _ store: EventStore, _ views: ProjectorThread, _ authenticator: Authenticator, _ log: AccessLog,
         on loop: EventLoop
     ) throws(StoreError) {
-        self.loop = loop
+        (self.loop, self.store) = (loop, store)
         let hub = hub
         worker = SerialWorker(name: "api-feed") {
             FeedDesk(
@@ -120,7 +121,8 @@ final class FeedHub: Sendable {
         hub.withLock { $0 = nil }
     }
 
-    private var durable: UInt64 { state.withLock { $0.durable } }
+    /// What was just answered included: observers are told after that.
+    private var durable: UInt64 { max(state.withLock { $0.durable }, store.durable) }
 
     private func gone(_ id: UInt64) { worker.submit { $0.leave(id) } }
 
@@ -152,10 +154,10 @@ final class FeedHub: Sendable {
         guard isDue else { return }
         worker.submit { [weak self] desk in
             guard let self else { return }
-            let (durable, commits) = state.withLock { state in
+            let commits = state.withLock { state in
                 state.isQueued = false
                 defer { state.commits = [] }
-                return (state.durable, state.commits)
+                return state.commits
             }
             desk.commits.add(commits)
             again(desk.advanced(durable: durable))

@@ -32,6 +32,7 @@ final class SubscriptionHub: Sendable {
     let worker: SerialWorker<SubscriptionDesk>
     private let state = Lock(State())
     private let loop: EventLoop
+    private let store: EventStore
     let own: NodeID
     let node: SyncNode
     private let asked = FigureDesk(SubscriptionFigures())
@@ -42,7 +43,7 @@ final class SubscriptionHub: Sendable {
         _ store: EventStore, _ views: ProjectorThread, _ node: SyncNode, _ authenticator: Authenticator,
         on loop: EventLoop, tell: @escaping @Sendable (LogLine) -> Void
     ) throws(StoreError) {
-        (self.loop, self.node, own) = (loop, node, store.identity.node)
+        (self.loop, self.node, self.store, own) = (loop, node, store, store.identity.node)
         let hub = hub
         worker = SerialWorker(name: "api-subs") {
             SubscriptionDesk(store, views, authenticator, tell: tell) { id in hub.withLock { $0 }?.drained(id) }
@@ -96,7 +97,8 @@ final class SubscriptionHub: Sendable {
         hub.withLock { $0 = nil }
     }
 
-    var durable: UInt64 { state.withLock { $0.durable } }
+    /// What was just answered included: observers are told after that.
+    var durable: UInt64 { max(state.withLock { $0.durable }, store.durable) }
 
     /// For how long nothing was heard of a node, milliseconds: since it was asked for first, where there was no link since the start.
     func silence(of home: NodeID) -> UInt64 {
@@ -149,10 +151,8 @@ final class SubscriptionHub: Sendable {
         guard isDue else { return }
         worker.submit { [weak self] desk in
             guard let self else { return }
-            let durable = state.withLock { state in
-                state.isQueued = false
-                return state.durable
-            }
+            state.withLock { $0.isQueued = false }
+            let durable = durable
             for name in desk.wanted { again(desk.serve(name, durable: durable), name) }
             follow(desk)
         }
