@@ -72,6 +72,29 @@ struct DamagedFileTests {
         #expect(seen > 75, "\(seen) of 150, page size \(size)")
     }
 
+    @Test("An index that has another id for an event is found, though no row is another (INV-4)")
+    func indexEntry() throws {
+        let copy = try sample.damaged { _ in }
+        let files = StoreFiles(copy.path)
+        var id: [UInt8] = []
+        try #require(try LogReader(files).event(at: 40)).event.header.id.bits.append(to: &id)
+        let url = URL(filePath: files.log)
+        var bytes = try Data(contentsOf: url)
+        var (start, found) = (bytes.startIndex, 0)
+        while let place = bytes.range(of: Data(id), in: start..<bytes.endIndex) {
+            start = place.upperBound
+            // Pages of an index begin so (https://sqlite.org/fileformat2.html#b_tree_pages).
+            guard [2, 10].contains(bytes[place.lowerBound / 4_096 * 4_096]) else { continue }
+            bytes[place.upperBound - 1] ^= 1
+            found += 1
+        }
+        #expect(found == 1)
+        try bytes.write(to: url)
+        let report = try verify(copy)
+        #expect(report.says(.index, "missing from index event_id"), report.text)
+        #expect(report.count(of: .events) == 0 && report.count(of: .tree) == 0, report.text)
+    }
+
     @Test("A damaged page costs the events on it; those behind it are still looked at")
     func pageLost() throws {
         let folder = TemporaryFolder()
