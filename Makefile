@@ -60,7 +60,6 @@ test: deps
 	@$(MAKE) --no-print-directory hostile-venv || echo 'the packages of Tests/Hostile cannot be had: its quick part is skipped' >&2
 	Tests/Hostile/run test
 	Scripts/run-tests "$$($(SWIFT) build --show-bin-path)"
-	python3 -B -m unittest discover -s Tests/CrashImages -t Tests/CrashImages
 	python3 -B -m unittest discover -s Tests/Pages -t Tests/Pages -p 'test_*files.py'
 	python3 -B -W ignore::ResourceWarning -m unittest discover -s Tests/Clients -t Tests/Clients -p test_gateway.py
 	@echo 'the pages were not tried in a browser here: make pages-test'
