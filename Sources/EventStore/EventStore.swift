@@ -28,8 +28,7 @@ public final class EventStore: Sendable {
     package var obstacle: StoreError? { writer.obstacle }
     /// Why appends are refused, if they are.
     package var refusal: StoreError? { writer.refusal }
-    /// The last position that the disk has, known before the append is answered. Where a snapshot has taken the log's place it may be
-    /// less than there is, until the next commit.
+    /// The last position that the disk has. It is known before an append is answered; observers are told after that.
     package var durable: UInt64 { writer.end.position }
     /// Whether the writer gets on.
     package var pulse: WriterPulse { writer.pulse }

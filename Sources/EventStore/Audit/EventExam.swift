@@ -7,7 +7,7 @@ struct ExaminedEvent: Sendable {
         case read(Exam)
     }
 
-    /// What is wrong with it, and in whose charge that is.
+    /// What is wrong with it, and which check says so.
     struct Fault: Sendable {
         let check: VerifyCheck
         let message: String
@@ -86,13 +86,14 @@ struct EventExaminer {
     private mutating func examine(_ row: Statement) throws(DatabaseError) -> ExaminedEvent {
         let position = row.int64(AuditedRow.position)
         var broken: [ExaminedEvent.Fault] = []
-        var content = ExaminedEvent.Content.unreadable("")
+        let content: ExaminedEvent.Content
         do throws(DatabaseError) {
             if row.int64(AuditedRow.isSound) != 1 {
                 broken = try AuditedRow.broken(at: position, on: connection).map {
                     ExaminedEvent.Fault(check: $0.check, message: $0.message)
                 }
             }
+            // Before `self` is used again: the names would be copied otherwise.
             let stored = try EventRow.read(row, names: &names, on: connection)
             content = .read(try exam(of: stored, row))
         } catch {

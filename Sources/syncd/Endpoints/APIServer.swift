@@ -53,22 +53,14 @@ final class APIServer: Sendable {
         let certificate = certificate
         /// Where metrics are served.
         let metrics = Lock<String?>(nil)
-        let readers: ReadPool
-        let feed: FeedHub
-        let subscriptions: SubscriptionHub
-        do throws(StoreError) {
-            feed = try FeedHub(
-                service.store, service.views, service.authenticator, service.accessLog, on: loop)
-            subscriptions = try SubscriptionHub(
-                service.store, service.views, service.node, service.authenticator, on: loop
-            ) { log.write($0) }
-            readers = ReadPool(
-                service.store, try CommitFeed(service.store, on: loop), stands: service.authenticator.stands
-            ) {
-                EventReader(Freshness(service.store.files, projector: service.views))
-            }
-        } catch {
-            throw CommandFailure(error)
+        let feed = FeedHub(service.store, service.views, service.authenticator, service.accessLog, on: loop)
+        let subscriptions = SubscriptionHub(
+            service.store, service.views, service.node, service.authenticator, on: loop
+        ) { log.write($0) }
+        let readers = ReadPool(
+            service.store, CommitFeed(service.store, on: loop), stands: service.authenticator.stands
+        ) {
+            EventReader(Freshness(service.store.files, projector: service.views))
         }
         self.readers = readers
         self.feed = feed

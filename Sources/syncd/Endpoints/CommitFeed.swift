@@ -14,7 +14,6 @@ final class CommitFeed: Sendable {
     }
 
     private struct State {
-        var durable: UInt64 = 0
         var last: UInt64 = 0
         /// By their numbers.
         var waiting: [UInt64: Waiting] = [:]
@@ -28,15 +27,13 @@ final class CommitFeed: Sendable {
     private let store: EventStore
 
     /// - Parameter loop: Tells when time is up.
-    init(_ store: EventStore, on loop: EventLoop) throws(StoreError) {
+    init(_ store: EventStore, on loop: EventLoop) {
         (self.loop, self.store) = (loop, store)
         _ = store.observeCommits { [weak self] notice in self?.advance(to: notice.top) }
-        // What was committed before it was told.
-        advance(to: try store.standingBlocking().top)
     }
 
-    /// Everything up to here is durable, what was just answered included: observers are told after that.
-    var durable: UInt64 { max(state.withLock { $0.durable }, store.durable) }
+    /// Everything up to here is durable.
+    var durable: UInt64 { store.durable }
 
     /// Calls `answer` once, on any thread that must not wait: when the log is durable beyond `position`, or the time is up.
     ///
@@ -45,7 +42,7 @@ final class CommitFeed: Sendable {
         beyond position: UInt64, milliseconds: Int, _ answer: @escaping @Sendable () -> Void
     ) -> UInt64? {
         let number: UInt64? = state.withLock { state in
-            guard state.durable <= position, state.waiting.count < Self.most else { return nil }
+            guard store.durable <= position, state.waiting.count < Self.most else { return nil }
             state.last += 1
             state.waiting[state.last] = Waiting(after: position, answer: answer)
             return state.last
@@ -65,9 +62,7 @@ final class CommitFeed: Sendable {
 
     private func advance(to top: UInt64) {
         let ready: [Waiting] = state.withLock { state in
-            state.durable = max(state.durable, top)
-            let durable = state.durable
-            let numbers = state.waiting.filter { $0.value.after < durable }.map(\.key)
+            let numbers = state.waiting.filter { $0.value.after < top }.map(\.key)
             return numbers.compactMap { state.waiting.removeValue(forKey: $0) }
         }
         for waiting in ready { waiting.answer() }

@@ -10,7 +10,8 @@ internal import SyncEngine
 /// it jobs; commits that come while it works are taken together.
 final class FeedHub: Sendable {
     private struct State {
-        var durable: UInt64 = 0
+        /// The last commit that was told.
+        var told: UInt64 = 0
         var lastID: UInt64 = 0
         /// Someone follows: commits are of interest.
         var isWanted = false
@@ -36,7 +37,7 @@ final class FeedHub: Sendable {
     init(
         _ store: EventStore, _ views: ProjectorThread, _ authenticator: Authenticator, _ log: AccessLog,
         on loop: EventLoop
-    ) throws(StoreError) {
+    ) {
         (self.loop, self.store) = (loop, store)
         let hub = hub
         worker = SerialWorker(name: "api-feed") {
@@ -46,8 +47,6 @@ final class FeedHub: Sendable {
         }
         hub.withLock { $0 = self }
         _ = store.observeCommits { [weak self] notice in self?.advance(to: notice.top) }
-        // What was committed before it was told.
-        advance(to: try store.standingBlocking().top)
     }
 
     /// Answers, then or later. Does not wait.
@@ -121,8 +120,7 @@ final class FeedHub: Sendable {
         hub.withLock { $0 = nil }
     }
 
-    /// What was just answered included: observers are told after that.
-    private var durable: UInt64 { max(state.withLock { $0.durable }, store.durable) }
+    private var durable: UInt64 { store.durable }
 
     private func gone(_ id: UInt64) { worker.submit { $0.leave(id) } }
 
@@ -143,10 +141,10 @@ final class FeedHub: Sendable {
 
     private func advance(to top: UInt64) {
         let isDue = state.withLock { state in
-            if state.isWanted, top > state.durable, state.commits.count < CommitTimes.most {
+            if state.isWanted, top > state.told, state.commits.count < CommitTimes.most {
                 state.commits.append((top, MonotonicClock.now))
             }
-            state.durable = max(state.durable, top)
+            state.told = max(state.told, top)
             guard state.isWanted, !state.isQueued else { return false }
             state.isQueued = true
             return true

@@ -12,7 +12,6 @@ internal import SyncEngine
 /// are put away together, 5 ms after the first of them, and answered then.
 final class SubscriptionHub: Sendable {
     private struct State {
-        var durable: UInt64 = 0
         var lastID: UInt64 = 0
         /// Someone waits for events.
         var isWanted = false
@@ -42,7 +41,7 @@ final class SubscriptionHub: Sendable {
     init(
         _ store: EventStore, _ views: ProjectorThread, _ node: SyncNode, _ authenticator: Authenticator,
         on loop: EventLoop, tell: @escaping @Sendable (LogLine) -> Void
-    ) throws(StoreError) {
+    ) {
         (self.loop, self.node, self.store, own) = (loop, node, store, store.identity.node)
         let hub = hub
         worker = SerialWorker(name: "api-subs") {
@@ -51,9 +50,8 @@ final class SubscriptionHub: Sendable {
         hub.withLock { $0 = self }
         _ = store.observeCommits { [weak self] notice in
             let isOfNodes = notice.events.contains { $0.event.header.type.hasPrefix("subscription.") }
-            self?.advance(to: notice.top, hasNews: isOfNodes || notice.events.isEmpty)
+            self?.advance(hasNews: isOfNodes || notice.events.isEmpty)
         }
-        advance(to: try store.standingBlocking().top, hasNews: false)
         node.observeShared { [weak self] value in self?.heard(value) }
     }
 
@@ -97,8 +95,7 @@ final class SubscriptionHub: Sendable {
         hub.withLock { $0 = nil }
     }
 
-    /// What was just answered included: observers are told after that.
-    var durable: UInt64 { max(state.withLock { $0.durable }, store.durable) }
+    var durable: UInt64 { store.durable }
 
     /// For how long nothing was heard of a node, milliseconds: since it was asked for first, where there was no link since the start.
     func silence(of home: NodeID) -> UInt64 {
@@ -139,9 +136,8 @@ final class SubscriptionHub: Sendable {
         }
     }
 
-    private func advance(to top: UInt64, hasNews: Bool) {
+    private func advance(hasNews: Bool) {
         let isDue = state.withLock { state in
-            state.durable = max(state.durable, top)
             if hasNews { state.hasNews = true }
             // A home that has nothing to do must hear all the same that it is none any more, and tell what is done.
             guard state.isWanted || hasNews, !state.isQueued else { return false }
