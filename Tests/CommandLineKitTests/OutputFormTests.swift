@@ -76,6 +76,7 @@ import Testing
 
     @Test("A pager that is not there is told of")
     func missingPager() throws {
+        Terminal.ignoreBrokenPipes()  // as each program does at its start
         let output = Output(descriptor: -1)
         let pager = try #require(Pager(environment: ["PAGER": "no-such-pager 2>/dev/null", "PATH": "/usr/bin:/bin"]))
         output.page(through: pager, rows: 1, columns: 20)

@@ -330,7 +330,9 @@ enum Rooms {
         Room(
             "syncd/Pages", "the pages for browsers, and how they are served",
             [basics, "EventStore/Proofs", "EventStore/Files", engine]),
-        Room("syncd/Metrics", "counters, and the text formats of Prometheus", [basics, engine, api]),
+        Room(
+            "syncd/Metrics", "counters, gauges and a probe of the disk; the text formats of Prometheus",
+            [store, engine, api]),
         Room(
             "syncd/Endpoints", "the HTTP API",
             [
