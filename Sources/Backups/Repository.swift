@@ -39,13 +39,15 @@ package final class Repository {
 
     deinit { if lock >= 0 { close(lock) } }
 
-    private static let markName = "repository.json"
-    private static let mark = Array("{\"type\":\"sillok-backups\",\"v\":1}\n".utf8)
+    /// The file that makes a folder a repository.
+    package static let markName = "repository.json"
+    /// What is in it, but for the line's end.
+    package static let mark = #"{"type":"sillok-backups","v":1}"#
 
     /// Whether it is a repository, and of a form that this release knows: what a later one has made is left alone.
     private static func check(_ folder: String) throws(BackupError) {
         guard access("\(folder)/\(markName)", F_OK) == 0 else { throw .noRepository(path: folder) }
-        guard let found = try bytes(ofFile: "\(folder)/\(markName)", named: markName), found == mark else {
+        guard try bytes(ofFile: "\(folder)/\(markName)", named: markName) == Array("\(mark)\n".utf8) else {
             throw .damaged(file: markName, reason: "it is not that of a repository, or of a later release")
         }
     }
@@ -74,7 +76,7 @@ package final class Repository {
                 guard mkdir("\(folder)/\(name)", 0o700) == 0 || errno == EEXIST else { throw .system(folder) }
             }
             try SmallFile.syncFolder(of: folder)
-            try SmallFile.replace("\(folder)/\(markName)", with: mark, mode: 0o600)
+            try SmallFile.replace("\(folder)/\(markName)", with: Array("\(mark)\n".utf8), mode: 0o600)
         }
     }
 

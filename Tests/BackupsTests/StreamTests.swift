@@ -80,6 +80,24 @@ struct StreamTests {
         #expect(failure { _ = try stream(archive, "2", behind: first.manifest, key: nil) }?.code == "E_NO_BACKUP")
     }
 
+    @Test("A stream behind a backup that the log of the same node once had, and has no more, is refused (INV-3)")
+    func otherwise() throws {
+        let archive = try Archive()
+        try archive.append(5)
+        archive.store.close()
+        let copy = archive.folder.file("copy")
+        try FileManager.default.copyItem(atPath: archive.files.folder, toPath: copy)
+        archive.store = try EventStore(opening: archive.files.folder)
+        try archive.append(5, text: "하나")
+        let first = try stream(archive, "0", key: nil)
+        archive.store.close()
+        try FileManager.default.removeItem(atPath: archive.files.folder)
+        try FileManager.default.moveItem(atPath: copy, toPath: archive.files.folder)
+        archive.store = try EventStore(opening: archive.files.folder)
+        try archive.append(9, text: "다른")
+        #expect(failure { _ = try stream(archive, "1", behind: first.manifest, key: nil) }?.code == "E_NO_BACKUP")
+    }
+
     @Test("A command that fails is named with its status; what it writes and reads comes whole")
     func commands() throws {
         let taker = try ShellCommand("cat > /dev/null; exit 3", .takes, environment: [:])

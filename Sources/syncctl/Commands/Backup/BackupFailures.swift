@@ -37,6 +37,8 @@ extension CommandFailure {
         case .noRepository: "'syncctl backup create FOLDER' makes one"
         case .notEmpty: "an empty folder, or one that is not there yet"
         case .noBackup: "'syncctl backup list FOLDER' shows those that are there"
+        case .damaged(Repository.markName, _):
+            "a later release reads what it made; if none made it, the file is this one line again: \(Repository.mark)"
         case .damaged: "'syncctl backup verify FOLDER' says which backups are whole; --backup ID names another one"
         case .key(_, false): "--key-file FILE, with the key that it was made with"
         case .key: "the key that it was made with; if that is the one, the file was changed: another copy of it"
