@@ -82,6 +82,26 @@ extension LogAudit {
         }
     }
 
+    /// When events came is said by this node alone, and proven by nothing; but only what can have been noted stands there.
+    mutating func checkArrivals() throws(DatabaseError) {
+        guard try connection.integer("SELECT 1 FROM sqlite_schema WHERE name = 'arrival'") != nil else { return }
+        let select = try connection.statement(
+            """
+            SELECT position, time, typeof(time) = 'integer' FROM arrival
+            WHERE typeof(time) <> 'integer' OR time NOT BETWEEN ? AND ? OR position NOT BETWEEN 1 AND ?
+            LIMIT \(VerifyReport.maximumPerCheck)
+            """)
+        defer { select.reset() }
+        try select.bind(1, Limits.clock.lowerBound)
+        try select.bind(2, Limits.clock.upperBound)
+        try select.bind(3, Limits.number)
+        while try select.step() {
+            let position = select.int64(0)
+            let fault = Arrivals.fault(position: position, time: select.int64(1))
+            findings.add(.positions, "table arrival: \(fault ?? "the time at position \(position) is no integer")")
+        }
+    }
+
     /// Names that events use are covered by the events' leaves. One that none uses (a draft that was refused may leave
     /// such a name behind) says nothing.
     mutating func checkNames() throws(DatabaseError) {

@@ -140,6 +140,7 @@ struct LogAudit {
         try attempt(.heads) { audit throws(DatabaseError) in try audit.checkReaches() }
         try attempt(.origins) { audit throws(DatabaseError) in try audit.checkOrigins() }
         try attempt(.twins) { audit throws(DatabaseError) in try audit.checkRepeatedIDs() }
+        try attempt(.positions) { audit throws(DatabaseError) in try audit.checkArrivals() }
         try attempt(.names) { audit throws(DatabaseError) in try audit.checkNames() }
         try attempt(.tree) { audit throws(DatabaseError) in try audit.checkNodes() }
         try attempt(.heads) { audit throws(DatabaseError) in try audit.checkHeads() }

@@ -4,7 +4,7 @@ public enum VerifyCheck: String, CaseIterable, Sendable {
     case database
     /// The indexes are there and agree with their tables.
     case index
-    /// Positions are gapless from 1 to the top (INV-2).
+    /// Positions are gapless from 1 to the top (INV-2); times of arrival can have been noted.
     case positions
     /// Each origin's seqs are gapless and ascend with the position (INV-3); dependencies stand before what needs them
     /// (INV-5).

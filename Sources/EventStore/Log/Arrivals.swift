@@ -14,7 +14,15 @@ struct Arrivals {
 
     /// - Throws: Where the table is missing or damaged.
     init(_ connection: Connection) throws(DatabaseError) {
+        // A time that none noted is no reason not to note others: 'verify' names it.
         last = try connection.integer("SELECT time FROM arrival ORDER BY position DESC LIMIT 1")
+            .flatMap { Limits.clock.contains($0) ? $0 : nil }
+    }
+
+    /// What is wrong with a row; `nil` for one that can have been noted.
+    static func fault(position: Int64, time: Int64) -> String? {
+        if position < 1 || position > Int64(Limits.number) { return "there is no position \(position)" }
+        return Limits.clock.contains(time) ? nil : "the time at position \(position) is out of range"
     }
 
     /// Notes in the open transaction that the event at `position`, and perhaps others behind it, came just now.
@@ -48,7 +56,7 @@ extension LogReader {
             let isKept = try connection.integer("SELECT 1 FROM sqlite_schema WHERE name = 'arrival'") != nil
             let first = isKept ? try row("position >= ? ORDER BY position", 0) : nil
             guard let first, first.time <= time else {
-                let end = first.map { $0.position - 1 } ?? top
+                let end = first.map { min($0.position - 1, top) } ?? top
                 return KnownPlace(position: try recorded(by: time, upTo: end), isExact: end == 0)
             }
             var (found, low, high) = (first, first.position, top)
@@ -59,7 +67,7 @@ extension LogReader {
             }
             let next = try row("position > ? ORDER BY position", found.position)
             return KnownPlace(
-                position: next.map { $0.position - 1 } ?? top, isExact: time - found.time >= Arrivals.span)
+                position: next.map { min($0.position - 1, top) } ?? top, isExact: time - found.time >= Arrivals.span)
         }
     }
 
@@ -81,7 +89,10 @@ extension LogReader {
         let select = try connection.statement("SELECT position, time FROM arrival WHERE \(condition) LIMIT 1")
         defer { select.reset() }
         try select.bind(1, position)
-        return try select.step() ? (UInt64(bitPattern: select.int64(0)), select.int64(1)) : nil
+        guard try select.step() else { return nil }
+        let (found, time) = (select.int64(0), select.int64(1))
+        if let fault = Arrivals.fault(position: found, time: time) { throw .damaged(.table("arrival"), fault) }
+        return (UInt64(found), time)
     }
 
     /// The last of the first events up to `end` that was recorded by `time`: of one origin they lie in this order, of several nearly.

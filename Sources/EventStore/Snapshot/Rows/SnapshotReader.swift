@@ -71,13 +71,13 @@ package final class SnapshotReader {
         return origin
     }
 
-    /// Passes on the names with refs from `ref` on.
+    /// Passes on the names with refs from `ref` on, which may be any number that stands in a row.
     func texts(
         _ ref: Int64, _ count: Int, _ each: (Int64, UnsafeRawBufferPointer) -> Void
     ) throws(DatabaseError) {
         try connection.rows(
-            "SELECT ref, text FROM name WHERE ref >= ? AND ref < ? ORDER BY ref",
-            [.integer(ref), .integer(ref + Int64(count))]
+            "SELECT ref, text FROM name WHERE ref BETWEEN ? AND ? ORDER BY ref",
+            [.integer(ref), .integer(ref + Int64(count - 1))]
         ) { row in row.withBytes(1) { each(row.int64(0), $0) } }
     }
 
