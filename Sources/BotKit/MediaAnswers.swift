@@ -1,4 +1,4 @@
-package import EventStore
+internal import EventStore
 
 /// An answer that is taken whole: what it says that it is, is looked at before its bytes, and its length as they come.
 struct BodyReader: Sendable {

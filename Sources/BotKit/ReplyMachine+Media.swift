@@ -144,7 +144,7 @@ extension ReplyMachine {
 }
 
 extension ModelFault {
-    static func tooLarge(_ what: String, _ bytes: some BinaryInteger, _ longest: Int) -> ModelFault {
+    package static func tooLarge(_ what: String, _ bytes: some BinaryInteger, _ longest: Int) -> ModelFault {
         ModelFault(.tooLarge, "\(what) has \(bytes) bytes, at most \(longest) are taken")
     }
 }

@@ -369,7 +369,7 @@ package struct ReplyMachine: Sendable {
         return fail(fault)
     }
 
-    private mutating func completed(_ completion: Completion, _ now: UInt64) -> [Effect] {
+    mutating func completed(_ completion: Completion, _ now: UInt64) -> [Effect] {
         if completion.text.allSatisfy(\.isWhitespace) {
             return failed(ModelFault(.decode, "an empty answer"), now, 0)
         }

@@ -1,6 +1,7 @@
 internal import BotKit
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SillokClient
 
 /// What answers questions: one request, on the calling thread.
