@@ -144,7 +144,8 @@ package struct Dialogue: Sendable {
         }
         return ordered.compactMap { row in
             let isOwn = row.isReply && row.author.hasSameBytes(as: bot)
-            let heard = repliesTo[row.id]?.first { $0.transcript != nil && $0.author.hasSameBytes(as: bot) }?.transcript
+            let heard = repliesTo[row.id]?.first { $0.transcript != nil && $0.author.hasSameBytes(as: bot) }?
+                .transcript
             let text = Self.joined(row.text, row.isReply ? nil : heard)
             return row.isRetracted || text.isEmpty ? nil : Turn(isOwn ? .assistant : .user, text)
         }

@@ -82,7 +82,9 @@ package struct ReplyMachine: Sendable {
         case reading, loading, asking, recording, pausing, keeping, storing, ended
 
         /// Whether what is being made is not stored, so that it may be given up.
-        var isOpen: Bool { self == .loading || self == .asking || self == .recording || self == .pausing || self == .keeping }
+        var isOpen: Bool {
+            self == .loading || self == .asking || self == .recording || self == .pausing || self == .keeping
+        }
     }
 
     /// What is being made of the message, with what there is of it so far.
@@ -318,7 +320,8 @@ package struct ReplyMachine: Sendable {
             .ask(
                 .chat(
                     CompletionRequest(
-                        model: model, isStreamed: settings.isStreamed, turns: turns, parameters: settings.parameters)))
+                        model: model, isStreamed: settings.isStreamed, turns: turns, parameters: settings.parameters))
+            )
         ]
     }
 

@@ -67,7 +67,8 @@ struct ModelCheck {
         let (last, milliseconds) = ask(request, trial.take)
         do throws(ModelFault) {
             sound = try trial.end(last)
-            return "\(speech.model) in \(milliseconds) ms: \(sound?.bytes.count ?? 0) bytes of \(sound?.mediaType ?? "")"
+            return
+                "\(speech.model) in \(milliseconds) ms: \(sound?.bytes.count ?? 0) bytes of \(sound?.mediaType ?? "")"
         } catch {
             throw Self.failure(error, model: "speak.model")
         }

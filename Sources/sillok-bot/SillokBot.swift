@@ -23,7 +23,9 @@ enum SillokBot {
             Command(
                 "run", "answer messages until SIGTERM or SIGINT",
                 options: common + [
-                    .flag("check-config", "Read the configuration and the files it names, and end: 0, or 78 with what is wrong.")
+                    .flag(
+                        "check-config",
+                        "Read the configuration and the files it names, and end: 0, or 78 with what is wrong.")
                 ],
                 examples: [
                     .init("sillok-bot run --echo --url unix:syncd-dev/api.sock", "a first try without a model"),

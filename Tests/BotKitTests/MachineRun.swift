@@ -106,7 +106,8 @@ struct MachineRun {
         return feed(
             .kept(
                 AttachmentItem(
-                    digest: SHA256().digest(media.bytes), bytes: UInt64(media.bytes.count), mediaType: media.mediaType)
+                    digest: SHA256().digest(media.bytes), bytes: UInt64(media.bytes.count), mediaType: media.mediaType
+                )
             ))
     }
 

@@ -22,7 +22,9 @@ import Testing
 
     private func here(_ bytes: [UInt8]) -> String { #"{"data":[{"b64_json":"\#(base64Text(bytes))"}]}"# }
 
-    @Test("The request is the configuration's; the bytes are kept before the reply names them, under its one id (INV-14)")
+    @Test(
+        "The request is the configuration's; the bytes are kept before the reply names them, under its one id (INV-14)"
+    )
     func drawn() throws {
         var run = run()
         guard case .image(let request) = run.asked else { return #expect(Bool(false), "\(run.last)") }
@@ -38,7 +40,8 @@ import Testing
         let data = try #require(event.object("data"))
         let item = try #require(data.elements("attachments")?.first?.object)
         #expect(item.string("sha256") == SHA256().digest(Self.png).description)
-        #expect(item.integer("bytes") == 11 && item.string("mediaType") == "image/png" && item.string("alt") == "a cat")
+        #expect(
+            item.integer("bytes") == 11 && item.string("mediaType") == "image/png" && item.string("alt") == "a cat")
         #expect(data.string("prompt") == "고양이 그림" && data.string("revised_prompt") == "a cat" && data["text"] == nil)
         #expect(data.string("model") == "dall-e-2" && data.integer("attempt") == 1)
         #expect(run.feed(.stored(isAcked: true)).last == .end && run.machine.hasEnded)

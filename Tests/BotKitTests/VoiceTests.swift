@@ -38,7 +38,9 @@ import Testing
         return run
     }
 
-    @Test("Each step follows the one before; what was heard is recorded at once, and one reply has text and sound (INV-14)")
+    @Test(
+        "Each step follows the one before; what was heard is recorded at once, and one reply has text and sound (INV-14)"
+    )
     func whole() throws {
         var run = run()
         guard case .load(let item, let longest) = run.last.last else { return #expect(Bool(false), "\(run.last)") }
@@ -110,7 +112,9 @@ import Testing
         #expect(!run.all.contains { if case .load = $0 { true } else { false } })
     }
 
-    @Test("What another worker heard and recorded first is what is answered; what is in its place and no transcript is passed over")
+    @Test(
+        "What another worker heard and recorded first is what is answered; what is in its place and no transcript is passed over"
+    )
     func heardBefore() {
         for (theirs, asked) in [("배가 아파요", "배가 아파요"), (nil, "머리가 아파요")] as [(String?, String)] {
             var run = run(to: 2)
@@ -125,7 +129,9 @@ import Testing
     @Test("What is written beside a recording, or without one, is asked, too")
     func written() {
         let beside = Sample.event(
-            data: #"{"text":"어디가 문제죠?","attachments":[{"sha256":"\#(Self.digest)","bytes":9,"mediaType":"audio/webm"}]}"#)
+            data:
+                #"{"text":"어디가 문제죠?","attachments":[{"sha256":"\#(Self.digest)","bytes":9,"mediaType":"audio/webm"}]}"#
+        )
         var run = MachineRun(settings(), beside)
         run.feed(.dialogue(Sample.dialogue(beside)))
         run.feed(.loaded(Self.sound))
@@ -142,7 +148,9 @@ import Testing
         #expect(none.last.suffix(2) == [.ack, .end])
     }
 
-    @Test("A fault says in which step it came about", arguments: [(0, "transcribe"), (1, "transcribe"), (3, "answer"), (4, "speak")])
+    @Test(
+        "A fault says in which step it came about",
+        arguments: [(0, "transcribe"), (1, "transcribe"), (3, "answer"), (4, "speak")])
     func faults(_ at: Int, _ step: String) throws {
         var run = run(to: at) { $0.retries.attempts = 2 }
         for _ in 0..<2 {
@@ -201,7 +209,9 @@ import Testing
         #expect(run.appended.isEmpty)
     }
 
-    @Test("Taken back while it is worked on, the conversation is read again; then nothing is answered", arguments: 0...4)
+    @Test(
+        "Taken back while it is worked on, the conversation is read again; then nothing is answered", arguments: 0...4
+    )
     func retracted(_ step: Int) {
         var run = run(to: step)
         guard case .read = run.feed(.retracted).last else { return #expect(Bool(false), "\(run.last)") }

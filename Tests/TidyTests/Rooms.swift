@@ -306,7 +306,8 @@ enum Rooms {
             "SillokClient", "requests to nodes and models, and the files with what opens them; libcurl",
             [store, kit, api]),
         Room(
-            "BotKit", "what a bot makes and when: completions, pictures, sound, context, rules of answers, a delivery; pure",
+            "BotKit",
+            "what a bot makes and when: completions, pictures, sound, context, rules of answers, a delivery; pure",
             [
                 basics, "EventStore/Model", "EventStore/Attachments", "EventStore/Proofs", "EventStore/Interchange",
                 "CommandLineKit/Text",

@@ -128,9 +128,11 @@ extension ViewReader {
             guard let shown, query.wants(shown.event) else { continue }
             // What was heard goes with the message in which it was.
             var judged = shown
-            if text.kind == .transcript, let message = try header.cause.flatMap({ id throws(StoreError) in
-                try log.countingEvent(id: id)
-            }) {
+            if text.kind == .transcript,
+                let message = try header.cause.flatMap({ id throws(StoreError) in
+                    try log.countingEvent(id: id)
+                })
+            {
                 judged = message
             }
             found.append(FoundText(stored: stored, shown: shown, judged: judged, text: text, ranges: ranges))

@@ -84,7 +84,9 @@ struct ConfigurationReader {
             throw section.mistake("models", "'\(settings.model)' of endpoint.model is one of them")
         }
         let isImage = settings.kind.name == Kind.image.rawValue
-        if isImage, section.value("stream") != nil { throw section.mistake("stream", "a picture comes whole: leave it out") }
+        if isImage, section.value("stream") != nil {
+            throw section.mistake("stream", "a picture comes whole: leave it out")
+        }
         if let answer = try section.bool("stream") { settings.isStreamed = answer }
         if let span = try section.span("timeout", in: 1_000...3_600_000) { settings.timeout = span }
         let silence = try section.span("silence", in: 1_000...3_600_000) ?? 60_000

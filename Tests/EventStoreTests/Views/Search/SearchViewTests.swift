@@ -91,7 +91,9 @@ struct SearchViewTests {
         }
     }
 
-    @Test("What a machine heard is found as such, under its name, until the message in which it was is taken back (D24)")
+    @Test(
+        "What a machine heard is found as such, under its name, until the message in which it was is taken back (D24)"
+    )
     func heard() throws {
         let message = EventID(UUIDBits(high: 1, low: 1))
         let events = [
