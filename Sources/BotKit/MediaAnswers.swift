@@ -49,9 +49,9 @@ package struct Media: Equatable, Sendable {
     package let bytes: [UInt8]
     package let mediaType: String
 
-    /// A picture, by its first bytes.
+    /// A picture, by its first bytes. One that is written as markup may have code in it, and is none.
     init(picture bytes: [UInt8]) throws(ModelFault) {
-        guard let found = MediaType.found(in: bytes), found.hasPrefix("image/") else {
+        guard let found = MediaType.found(in: bytes), found.hasPrefix("image/"), found != "image/svg+xml" else {
             throw ModelFault(.decode, "what came is no picture")
         }
         (self.bytes, mediaType) = (bytes, found)

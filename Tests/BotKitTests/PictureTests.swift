@@ -87,7 +87,8 @@ import Testing
         arguments: [
             (#"{"data":[]}"#, "no_data"), (#"{"created":1}"#, "no_data"), (#"{"data":[{}]}"#, "no_data"),
             (#"{"data":[{"b64_json":"***"}]}"#, "decode"), (#"{"data":[{"b64_json":"aGVsbG8="}]}"#, "decode"),
-            ("[", "decode"), ("", "no_data"),
+            (#"{"data":[{"b64_json":"\#(base64Text(Array("<svg/>".utf8)))"}]}"#, "decode"), ("[", "decode"),
+            ("", "no_data"),
         ])
     func noPicture(_ answer: String, _ code: String) throws {
         var run = run { $0.retries.attempts = 1 }

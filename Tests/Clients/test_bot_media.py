@@ -193,12 +193,12 @@ class VoiceTests(Media):
     kind = {"kind": "voice", "hear": {"model": "whisper-1", "parameters": {"language": "ko"}},
             "speak": {"model": "tts-1", "voice": "alloy", "parameters": {"speed": 1.0}}}
 
-    def say(self, text: str, conversation: str, data: bytes = b"", **more: Any) -> str:
+    def say(self, text: str, conversation: str, data: bytes = b"", user: str = "u1") -> str:
         data = data or recording(text)
         stored = self.client.request("POST", "/v1/attachments", body=data, headers={"Content-Type": "audio/mp4"}).lines[0]
         item = {"sha256": stored["sha256"], "bytes": len(data), "mediaType": "audio/mp4"}
-        return self.client.append({"type": "message.posted", "user": "u1", "subject": f"conversation/{conversation}",
-                                   "data": {"attachments": [item], **more}})[0]["id"]
+        return self.client.append({"type": "message.posted", "user": user, "subject": f"conversation/{conversation}",
+                                   "data": {"attachments": [item]}})[0]["id"]
 
     def test_a_voice_is_heard_answered_and_spoken(self) -> None:
         """S4-14, S4-15, S4-16: three requests as configured; the record has what was heard, what was answered, and the sound of it."""
@@ -337,6 +337,20 @@ class VoiceTests(Media):
         heard = [event for room in rooms for event in self.events(room, "bot.transcribed")]
         self.assertEqual({event["cause"]: event["data"]["text"] for event in heard}, asked)
         self.assertEqual((len(replies), len(heard)), (20, 20))
+
+    def test_an_erasure_takes_what_was_heard(self) -> None:
+        """What a user has said is nowhere any more: not as a recording, not as what was heard, not as what was answered (INV-11)."""
+        self.launched(self.made())
+        message = self.say("두통이 너무 심해요", self.name, user="gone")
+        item = self.replied(self.name, 1)[0]["data"]["attachments"][0]
+        plan = str(self.folder / "plan.json")
+        self.a.ctl("erase", "user", "gone", "--authored", "erase", "--replies", "erase", "--reason", "r", "--who", "w", "--plan", plan)
+        self.a.ctl("erase", "user", "gone", "--confirm", plan)
+        until(lambda: "두통이" not in self.a.ctl("export"), 30)
+        self.assertIsNone(self.client.event(reply_id(message, self.name, "transcript")).get("data"))
+        for sha256 in (item["sha256"], hashlib.sha256(recording("두통이 너무 심해요")).hexdigest()):
+            until(lambda: not (self.a.store / "attachments" / sha256[:2] / sha256).exists()
+                  and not list(self.a.store.rglob(f"*{sha256}*")), 30)
 
     def test_check_speaks_and_hears(self) -> None:
         config = self.made()
