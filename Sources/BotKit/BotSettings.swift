@@ -7,10 +7,13 @@ package struct BotSettings: Equatable, Sendable {
     package var bot: String
     /// What people call it.
     package var name: String
+    package var kind = BotKind.chat
     /// What the model is told first, by language; its version is whatever its keeper says.
     package var persona: BotText
     package var personaVersion = "1"
     package var model: String
+    /// Those that a conversation may choose in its place.
+    package var models: [String] = []
     package var isStreamed = true
     package var parameters: [CompletionRequest.Parameter] = []
     /// How long one request may take, in milliseconds.
@@ -89,7 +92,10 @@ package struct BotSettings: Equatable, Sendable {
     }
 
     /// The languages that it speaks.
-    package var languages: [String] { persona.byLanguage.keys.sorted() }
+    package var languages: [String] {
+        let texts = persona.byLanguage.isEmpty ? [greeting, farewell?.text] + emergencies.map(\.text) : [persona]
+        return Set(texts.flatMap { $0?.byLanguage.keys.map(\.self) ?? [] }).sorted()
+    }
 
     /// The types of the events that it works on.
     package var types: [String] {
@@ -117,7 +123,7 @@ package struct BotSettings: Equatable, Sendable {
     package func configured(version: String) -> JSONLine {
         var line = JSONLine()
         line.add("bot", bot)
-        line.add("kind", "chat")
+        line.add("kind", kind.name)
         line.add("name", name)
         line.add("software", version)
         line.addObject("persona") { object in
@@ -132,9 +138,9 @@ package struct BotSettings: Equatable, Sendable {
             }
         }
         line.add("model", model)
-        line.addObject("parameters") { object in
-            for parameter in parameters { object.addRaw(parameter.name, parameter.json) }
-        }
+        if !models.isEmpty { line.add("models", models) }
+        line.addParameters(parameters)
+        kind.add(to: &line)
         line.addObject("context") { object in
             object.add("turns", window.turns)
             object.add("tokens", window.tokens)

@@ -59,11 +59,16 @@ package struct SpokenRow: Sendable {
     package let cause: EventID?
     /// The text after its last edit; `nil` where there is none.
     package let text: String?
+    /// Of a reply to what was spoken: what was heard.
+    package let transcript: String?
     package let isRetracted: Bool
 
-    package init(id: EventID, isReply: Bool, author: String, cause: EventID?, text: String?, isRetracted: Bool) {
+    package init(
+        id: EventID, isReply: Bool, author: String, cause: EventID?, text: String?, transcript: String? = nil,
+        isRetracted: Bool
+    ) {
         (self.id, self.isReply, self.author, self.cause) = (id, isReply, author, cause)
-        (self.text, self.isRetracted) = (text, isRetracted)
+        (self.text, self.transcript, self.isRetracted) = (text, transcript, isRetracted)
     }
 
     /// Reads a line of a conversation's or a user's rows (docs/reference/CLI-JSON.md); `nil` if it is no message.
@@ -73,7 +78,8 @@ package struct SpokenRow: Sendable {
         else { return nil }
         self.init(
             id: event.id, isReply: event.type == "bot.replied", author: event.author, cause: event.cause,
-            text: (line["text"] ?? event.payload["text"])?.text, isRetracted: line.object("retracted") != nil)
+            text: (line["text"] ?? event.payload["text"])?.text, transcript: event.payload["transcript"]?.text,
+            isRetracted: line.object("retracted") != nil)
     }
 }
 
@@ -88,11 +94,16 @@ package struct Dialogue: Sendable {
     /// Whether the reply is stored already.
     package var isAnswered: Bool
     package var profile: [(name: String, value: String)]
+    /// What was heard in the question, where that is recorded.
+    package var transcript: String?
+    /// The model that the conversation has chosen.
+    package var model: String?
 
     package init(
         question: BotEvent, rows: [SpokenRow], participants: [String]?, isAnswered: Bool,
-        profile: [(name: String, value: String)]
+        profile: [(name: String, value: String)], transcript: String? = nil, model: String? = nil
     ) {
+        (self.transcript, self.model) = (transcript, model)
         (self.question, self.rows, self.participants) = (question, rows, participants)
         (self.isAnswered, self.profile) = (isAnswered, profile)
     }
@@ -103,6 +114,17 @@ package struct Dialogue: Sendable {
     package var text: String? {
         guard let row else { return question.payload["text"]?.text }
         return row.isRetracted ? nil : row.text
+    }
+
+    var isRetracted: Bool { row?.isRetracted ?? false }
+
+    /// The first recording in the question. Some programs tell what the bytes are by the form they lie in, which may hold pictures, too.
+    var recording: AttachmentItem? {
+        let items = (try? AttachmentItem.items(question.payload["attachments"])) ?? []
+        return items.first { item in
+            let type = item.mediaType?.lowercased() ?? ""
+            return type.hasPrefix("audio/") || type == "video/webm" || type == "video/mp4"
+        }
     }
 
     /// What was said before, as turns: each reply behind its message, also one that came after the question, as where a user asks twice at
@@ -121,10 +143,19 @@ package struct Dialogue: Sendable {
             if !row.isRetracted { ordered += repliesTo[row.id] ?? [] }
         }
         return ordered.compactMap { row in
-            guard !row.isRetracted, let text = row.text, !text.isEmpty else { return nil }
             let isOwn = row.isReply && row.author.hasSameBytes(as: bot)
-            return Turn(isOwn ? .assistant : .user, text)
+            let heard = repliesTo[row.id]?.first { $0.transcript != nil && $0.author.hasSameBytes(as: bot) }?
+                .transcript
+            let text = Self.joined(row.text, row.isReply ? nil : heard)
+            return row.isRetracted || text.isEmpty ? nil : Turn(isOwn ? .assistant : .user, text)
         }
+    }
+}
+
+extension Dialogue {
+    /// What was written, and what was heard.
+    static func joined(_ text: String?, _ heard: String?) -> String {
+        [text, heard].compactMap(\.self).filter { !$0.allSatisfy(\.isWhitespace) }.joined(separator: "\n")
     }
 }
 
@@ -139,4 +170,8 @@ package struct DialogueQuery: Equatable, Sendable {
     package let rows: Int
     /// Fields of the profile.
     package let profile: [String]
+    /// The id that the transcript of the message would have; `nil` where none is made.
+    package let transcript: EventID?
+    /// Whether the conversation may choose the model.
+    package let asksModel: Bool
 }

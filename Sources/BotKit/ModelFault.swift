@@ -23,8 +23,16 @@ package struct ModelFault: Error, Equatable, Sendable {
         case filtered
         /// The question, or what goes with it, is too long.
         case tooLong = "too_long"
-        /// The endpoint has no such model.
+        /// The endpoint has no such model, or it may not be chosen.
         case model
+        /// The answer has nothing of what was asked for.
+        case noData = "no_data"
+        /// A recording, a picture or a sound has more bytes than are taken.
+        case tooLarge = "too_large"
+        /// The endpoint names a place for its picture from which none is fetched.
+        case address
+        /// The bytes of a recording are not at the node.
+        case missing
     }
 
     package let code: Code
@@ -46,9 +54,9 @@ package struct ModelFault: Error, Equatable, Sendable {
     /// Whether the same request may have an answer later.
     package var isTransient: Bool {
         switch code {
-        case .network, .timeout, .cut, .decode, .rate: true
+        case .network, .timeout, .cut, .decode, .rate, .missing: true
         case .status: status.map { [408, 425, 500, 502, 503, 504].contains($0) } ?? true
-        case .quota, .noKey, .filtered, .tooLong, .model: false
+        case .quota, .noKey, .filtered, .tooLong, .model, .noData, .tooLarge, .address: false
         }
     }
 
@@ -70,11 +78,14 @@ package struct ModelFault: Error, Equatable, Sendable {
             case 429: says("insufficient_quota") ? .quota : .rate
             case 404 where says("model_not_found"): .model
             case 400...499 where says("context_length_exceeded"), 413: .tooLong
-            case 400...499 where says("content_filter") || says("content_policy_violation"): .filtered
+            case 400...499 where Self.refusals.contains(where: says): .filtered
             default: .status
             }
         self.init(code, reason, status: status, retryAfter: retryAfter)
     }
+
+    /// What endpoints call what they will not answer for safety's sake: texts, and pictures.
+    private static let refusals = ["content_filter", "content_policy_violation", "moderation_blocked"]
 
     private static func without(_ secret: String, in text: String) -> String {
         let (text, secret) = (Array(text.utf8), Array(secret.utf8))

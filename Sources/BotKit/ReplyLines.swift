@@ -45,7 +45,27 @@ struct ReplyLines {
     }
 }
 
+extension ReplyLines {
+    /// The first question of the survey about the reply, if it is asked at this moment.
+    mutating func addOffer(at moment: BotSettings.Survey.Moment) {
+        guard let survey = settings.survey, survey.offer == moment else { return }
+        addOffer(survey.first, of: survey.id, label: "offer", about: EventID(replyTo: event.id, by: settings.bot))
+    }
+}
+
 extension JSONLine {
+    /// The one attachment of a reply.
+    mutating func addAttachment(_ item: AttachmentItem, _ more: (inout JSONLine) -> Void) {
+        addArray("attachments") { array in
+            array.addObject { object in
+                object.add("sha256", item.digest.description)
+                object.add("bytes", item.bytes)
+                object.add("mediaType", item.mediaType)
+                more(&object)
+            }
+        }
+    }
+
     fileprivate mutating func addTexts(_ name: String, _ text: BotText) {
         addObject(name) { object in
             for (language, text) in text.byLanguage.sorted(by: { $0.key < $1.key }) { object.add(language, text) }

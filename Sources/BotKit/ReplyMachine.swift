@@ -16,6 +16,11 @@ package struct ReplyMachine: Sendable {
         case piece([UInt8])
         case answerEnds
         case answerFails(ModelFault)
+        /// The bytes of an attachment.
+        case loaded([UInt8])
+        case loadFails(ModelFault)
+        /// The node has the bytes.
+        case kept(AttachmentItem)
         /// The pause is over.
         case waited
         /// The events are stored, and perhaps the delivery is acked.
@@ -38,7 +43,11 @@ package struct ReplyMachine: Sendable {
     /// What is to be done.
     package enum Effect: Sendable, Equatable {
         case read(DialogueQuery)
-        case ask(CompletionRequest)
+        case ask(ModelRequest)
+        /// The bytes of an attachment; no more of them than so many.
+        case load(AttachmentItem, longest: Int)
+        /// Bytes that an event will name.
+        case keep(Media)
         /// The request is given up.
         case hangUp
         /// A piece of the reply, for those who follow the conversation.
@@ -47,6 +56,8 @@ package struct ReplyMachine: Sendable {
         case wait(UInt64)
         /// Native lines, all or none; the delivery is acked with them.
         case append([UInt8])
+        /// Native lines, all or none; the work goes on.
+        case record([UInt8])
         case ack
         case extend
         case release(delay: UInt64?, error: String)
@@ -68,27 +79,69 @@ package struct ReplyMachine: Sendable {
     }
 
     enum State {
-        case reading, asking, pausing, storing, ended
+        case reading, loading, asking, recording, pausing, keeping, storing, ended
+
+        /// Whether what is being made is not stored, so that it may be given up.
+        var isOpen: Bool {
+            self == .loading || self == .asking || self == .recording || self == .pausing || self == .keeping
+        }
+    }
+
+    /// What is being made of the message, with what there is of it so far.
+    enum Work {
+        case loading(AttachmentItem)
+        case hearing(AttachmentItem, [UInt8])
+        case answering
+        case speaking(Answered)
+        case drawing
+        case fetching(DrawnPicture, address: String, attempt: Int)
+        /// Its bytes are on their way to the node.
+        case showing(DrawnPicture, attempt: Int)
+
+        /// As `bot.failed` says it.
+        var step: String {
+            switch self {
+            case .loading, .hearing: "transcribe"
+            case .answering: "answer"
+            case .speaking: "speak"
+            case .drawing, .showing: "draw"
+            case .fetching: "fetch"
+            }
+        }
+    }
+
+    /// A text that will be stored.
+    struct Answered {
+        let guarded: GuardedAnswer
+        let completion: Completion
+        let attempt: Int
     }
 
     let settings: BotSettings
     let delivery: BotDelivery
-    private let began: UInt64
+    let began: UInt64
     var state = State.reading
+    var work = Work.answering
     private var extended: UInt64
     var dialogue: Dialogue?
-    private var language = "en"
+    /// What is asked, written and heard.
+    var question = ""
+    /// What was heard.
+    var heard: String?
+    var language = "en"
     var answer = AnswerReader()
+    /// Of an answer that is no completion.
+    var body = BodyReader(.json, longest: 0)
     private var told: LivePieces
-    private var asked = 0
+    var asked = 0
     private var halvings = 0
     /// The answer that missed rules, and the rules: it is asked for once more.
     private var missed: (answer: Completion, rules: [AnswerGuard])?
-    private var requestBegan: UInt64 = 0
+    var requestBegan: UInt64 = 0
     /// How often it has found so far that only an operator can mend it.
     private var degraded = 0
     /// What is told when the events are stored.
-    private var said: Note?
+    var said: Note?
 
     /// The longest pause before a bot tries again what only an operator can mend; the first is a second, and they double.
     package static let degradedPause: UInt64 = 30_000
@@ -123,7 +176,9 @@ package struct ReplyMachine: Sendable {
         .read(
             DialogueQuery(
                 question: message, isElsewhere: isElsewhere, reply: EventID(replyTo: message, by: settings.bot),
-                rows: settings.window.turns, profile: settings.profile + ["language"]))
+                rows: settings.window.turns, profile: settings.profile + ["language"],
+                transcript: hears ? EventID(replyTo: message, by: settings.bot, label: Self.transcriptLabel) : nil,
+                asksModel: !settings.models.isEmpty))
     }
 
     /// - Parameter chance: A random number, for the length of a pause.
@@ -135,33 +190,39 @@ package struct ReplyMachine: Sendable {
         case (_, .stops):
             return (state == .asking ? [.hangUp] : []) + end([.release(delay: 0, error: "the worker ends")])
         case (_, .time): return time(now)
-        case (.asking, .cancelled(let author)), (.pausing, .cancelled(let author)):
+        case (_, .cancelled(let author)) where state.isOpen:
             guard let asker = dialogue?.question.author, asker.hasSameBytes(as: author) else { return [] }
             return (state == .asking ? [.hangUp] : []) + passOver("cancelled")
-        case (.asking, .retracted), (.pausing, .retracted):
-            guard let dialogue else { return [] }
+        case (_, .retracted) where state.isOpen:
             // Whether that retraction counts is the view's to say.
-            let hangUp: [Effect] = state == .asking ? [.hangUp] : []
-            state = .reading
-            told.restart()
-            return hangUp + [read(dialogue.question.id, isElsewhere: delivery.event.id != dialogue.question.id)]
+            return (state == .asking ? [.hangUp] : []) + readAgain()
         case (.reading, .dialogue(let dialogue)): return begin(with: dialogue, now)
         case (.reading, .noDialogue): return passOver("a message that is not there")
         case (.asking, .answerBegins(let contentType)):
-            answer.begin(contentType)
+            if case .answering = work { answer.begin(contentType) } else { body.begin(contentType) }
             return []
         case (.asking, .piece(let bytes)): return take(bytes, now, chance)
         case (.asking, .answerEnds):
-            do throws(ModelFault) { return completed(try answer.end(), now) } catch {
-                return failed(error, now, chance)
-            }
-        case (.asking, .answerFails(let fault)): return failed(fault, now, chance)
+            do throws(ModelFault) { return try answered(now) } catch { return failed(error, now, chance) }
+        case (.asking, .answerFails(let fault)), (.loading, .loadFails(let fault)): return failed(fault, now, chance)
+        case (.loading, .loaded(let bytes)): return loaded(bytes, now)
+        case (.recording, .stored): return proceed(now)
+        case (.recording, .saidBefore): return readAgain()
+        case (.keeping, .kept(let item)): return kept(item, now)
         case (.pausing, .waited): return ask(now)
         case (.storing, .stored(let isAcked)): return end((said.map { [.note($0)] } ?? []) + (isAcked ? [] : [.ack]))
         case (.storing, .saidBefore): return end([.note(.passedOver("answered by another worker")), .ack])
-        case (.storing, .refused(let reason)), (.reading, .refused(let reason)): return end([.park(reason: reason)])
+        case (.storing, .refused(let reason)), (.reading, .refused(let reason)), (.recording, .refused(let reason)),
+            (.keeping, .refused(let reason)):
+            return end([.park(reason: reason)])
         default: return []
         }
+    }
+
+    private mutating func readAgain() -> [Effect] {
+        state = .reading
+        told.restart()
+        return [read(message, isElsewhere: delivery.event.id != message)]
     }
 
     mutating func end(_ effects: [Effect]) -> [Effect] {
@@ -199,12 +260,24 @@ package struct ReplyMachine: Sendable {
         {
             return passOver("a conversation that it is not in")
         }
-        guard let text = dialogue.text, !text.allSatisfy(\.isWhitespace) else {
-            return passOver("no text, or retracted")
-        }
+        guard !dialogue.isRetracted else { return passOver("retracted") }
+        if let transcript = dialogue.transcript { heard = transcript }
+        told.begin(dialogue.question)
+        asked = 0
+        if hears, heard == nil, let recording = dialogue.recording { return hear(recording, now) }
+        return proceed(now)
+    }
+
+    /// All that is asked is known as text.
+    mutating func proceed(_ now: UInt64) -> [Effect] {
+        guard let dialogue else { return passOver("a message that is not there") }
+        let text = Dialogue.joined(dialogue.text, heard)
+        guard !text.isEmpty else { return passOver("no text") }
+        question = text
+        asked = 0
+        if case .image = settings.kind { work = .drawing } else { work = .answering }
         language = SpokenLanguage.of(
             text, profile: dialogue.profile.first { $0.name == "language" }?.value, spoken: settings.languages)
-        told.begin(dialogue.question)
         if let emergency = settings.emergencies.first(where: { $0.applies(to: text) }),
             let said = emergency.text.text(language)
         {
@@ -219,14 +292,21 @@ package struct ReplyMachine: Sendable {
                     .tooLong,
                     "the question has \(text.utf8.count) bytes, at most \(settings.longestQuestion) are taken"))
         }
+        if let model = dialogue.model, !settings.models.contains(where: model.hasSameBytes) {
+            return fail(ModelFault(.model, "'\(model)' is none of the models that a conversation may choose"))
+        }
         return ask(now)
     }
 
-    private mutating func ask(_ now: UInt64) -> [Effect] {
-        guard let dialogue, let question = dialogue.text else { return passOver("no text, or retracted") }
-        state = .asking
+    /// The model of this conversation.
+    var model: String { dialogue?.model ?? settings.model }
+
+    mutating func ask(_ now: UInt64) -> [Effect] {
         requestBegan = now
         asked += 1
+        guard case .answering = work else { return askForMedia() }
+        guard let dialogue else { return passOver("a message that is not there") }
+        state = .asking
         answer = AnswerReader(longest: settings.longestAnswer)
         let profile = dialogue.profile.filter { settings.profile.contains($0.name) }
         var turns = settings.window.fit(
@@ -238,14 +318,19 @@ package struct ReplyMachine: Sendable {
         }
         return [
             .ask(
-                CompletionRequest(
-                    model: settings.model, isStreamed: settings.isStreamed, turns: turns,
-                    parameters: settings.parameters))
+                .chat(
+                    CompletionRequest(
+                        model: model, isStreamed: settings.isStreamed, turns: turns, parameters: settings.parameters))
+            )
         ]
     }
 
     private mutating func take(_ bytes: [UInt8], _ now: UInt64, _ chance: UInt64) -> [Effect] {
         do throws(ModelFault) {
+            guard case .answering = work else {
+                try body.take(bytes)
+                return []
+            }
             let added = try answer.take(bytes)
             // What is asked for again has been told in its first form.
             let effects = missed == nil ? told.take(added, now) : []
@@ -257,12 +342,21 @@ package struct ReplyMachine: Sendable {
     }
 
     private mutating func failed(_ fault: ModelFault, _ now: UInt64, _ chance: UInt64) -> [Effect] {
-        // A repair that fails leaves what was there before it.
-        if let missed { return completed(missed.answer, now) }
-        told.restart()
-        if fault.code == .tooLong, halvings == 0 {
-            halvings = 1
-            return ask(now)
+        var fault = fault
+        switch work {
+        case .answering:
+            // A repair that fails leaves what was there before it.
+            if let missed { return completed(missed.answer, now) }
+            told.restart()
+            if fault.code == .tooLong, halvings == 0 {
+                halvings = 1
+                return ask(now)
+            }
+        case .fetching where fault.code == .status && !fault.isTransient:
+            // The place is there no more: only another picture has one.
+            fault = ModelFault(.cut, "the picture was not there any more: \(fault.reason)", status: fault.status)
+            if asked < settings.retries.attempts { work = .drawing }
+        case .loading, .hearing, .speaking, .drawing, .fetching, .showing: break
         }
         if fault.isOfTheEndpoint {
             state = .pausing
@@ -278,8 +372,7 @@ package struct ReplyMachine: Sendable {
         return fail(fault)
     }
 
-    private mutating func completed(_ completion: Completion, _ now: UInt64) -> [Effect] {
-        guard let dialogue, let question = dialogue.text else { return passOver("no text, or retracted") }
+    mutating func completed(_ completion: Completion, _ now: UInt64) -> [Effect] {
         if completion.text.allSatisfy(\.isWhitespace) {
             return failed(ModelFault(.decode, "an empty answer"), now, 0)
         }
@@ -295,89 +388,10 @@ package struct ReplyMachine: Sendable {
         let missed = Set(missed?.rules.map(\.id) ?? [])
         let guarded = GuardedAnswer(
             completion.text, to: question, guards: settings.guards, missed: missed, language: language)
-        var lines = ReplyLines(settings, to: dialogue.question)
-        let (took, attempt) = (now - began, asked)
-        lines.add("bot.replied", label: "") { data in
-            data.add("text", guarded.text)
-            data.addObject("persona") { persona in
-                persona.add("name", settings.name)
-                persona.add("version", settings.personaVersion)
-                persona.add("sha256", settings.personaDigest(language))
-            }
-            data.add("model", completion.model ?? settings.model)
-            if let usage = completion.usage {
-                data.addObject("usage") { object in
-                    object.add("prompt_tokens", usage.prompt)
-                    object.add("completion_tokens", usage.completion)
-                    object.add("total_tokens", usage.total)
-                }
-            }
-            if let finish = completion.finish { data.add("finish", finish) }
-            data.add("duration_ms", took)
-            data.add("attempt", attempt)
-            if !guarded.results.isEmpty {
-                data.addArray("guards") { array in
-                    for (id, result) in guarded.results {
-                        array.addObject { object in
-                            object.add("id", id)
-                            object.add("result", result.rawValue)
-                        }
-                    }
-                }
-            }
-        }
-        if let survey = settings.survey, survey.offer == .reply {
-            let reply = EventID(replyTo: dialogue.question.id, by: settings.bot)
-            lines.addOffer(survey.first, of: survey.id, label: "offer", about: reply)
-        }
-        let tokens = completion.usage?.total ?? 0
-        return told.rest(now) + store(lines, .replied(milliseconds: took, tokens: tokens))
-    }
-
-    mutating func store(_ lines: ReplyLines, _ note: Note) -> [Effect] {
-        state = .storing
-        said = note
-        return [.append(lines.bytes)]
-    }
-
-    private mutating func fail(_ fault: ModelFault) -> [Effect] {
-        guard let dialogue else { return passOver("a message that is not there") }
-        let attempts = asked
-        // A message that fails again, after a retry was asked for, fails in an event of its own.
-        let isRetry = delivery.event.id != dialogue.question.id
-        var lines = ReplyLines(settings, to: dialogue.question)
-        lines.add("bot.failed", label: isRetry ? "failed \(delivery.event.id)" : "failed") { data in
-            data.add("inReplyTo", dialogue.question.id.description)
-            data.add("code", fault.code.rawValue)
-            if let status = fault.status { data.add("status", status) }
-            data.add("reason", fault.reason)
-            data.add("attempt", attempts)
-            data.add("final", true)
-        }
-        return store(lines, .failed(fault, attempts: attempts))
-    }
-
-    /// Answers without a model.
-    private mutating func say(_ text: String, _ kind: String, _ rule: String?, closing: Bool) -> [Effect] {
-        guard let dialogue else { return passOver("a message that is not there") }
-        var lines = ReplyLines(settings, to: dialogue.question)
-        lines.add("bot.replied", label: "") { data in
-            data.add("text", text)
-            if let rule { data.add(kind, rule) } else { data.add(kind, true) }
-            data.addObject("persona") { persona in
-                persona.add("name", settings.name)
-                persona.add("version", settings.personaVersion)
-            }
-        }
-        if closing {
-            if dialogue.question.conversation != nil {
-                lines.add("conversation.closed", label: "closed") { $0.add("reason", "farewell") }
-            }
-            if let survey = settings.survey, survey.offer == .close {
-                let reply = EventID(replyTo: dialogue.question.id, by: settings.bot)
-                lines.addOffer(survey.first, of: survey.id, label: "offer", about: reply)
-            }
-        }
-        return store(lines, .saidWithoutModel(kind))
+        let answered = Answered(guarded: guarded, completion: completion, attempt: asked)
+        guard case .voice = settings.kind else { return told.rest(now) + reply(answered, sound: nil, now) }
+        asked = 0
+        work = .speaking(answered)
+        return told.rest(now) + ask(now)
     }
 }

@@ -34,6 +34,8 @@ package struct ClientRequest: Sendable {
         package let status: Int
         /// Seconds the server asks to wait before another try.
         package let retryAfter: Int?
+        /// The address to which a status of 300 to 399 leads. It is not followed.
+        package let location: String?
         /// All of it; empty where it was handed over piece by piece.
         package let body: [UInt8]
     }
@@ -74,7 +76,8 @@ package struct ClientRequest: Sendable {
         let received = Received(limit: Self.longestAnswer)
         let listener = Listener(takes: received.take, goesOn: { true })
         let answer = try send(to: place, over: connection, listener)
-        return Answer(status: answer.status, retryAfter: answer.retryAfter, body: received.body)
+        return Answer(
+            status: answer.status, retryAfter: answer.retryAfter, location: answer.location, body: received.body)
     }
 
     /// Sends the request and hands over what comes, on the calling thread.
@@ -107,7 +110,11 @@ package struct ClientRequest: Sendable {
         // A curl_off_t, which is a long on every 64-bit Linux.
         var seconds = 0
         sillok_curl_get_long(easy, CURLINFO_RETRY_AFTER, &seconds)
-        return Answer(status: exchange.status, retryAfter: seconds > 0 ? Int(seconds) : nil, body: [])
+        var location: UnsafeMutablePointer<CChar>?
+        sillok_curl_get_string(easy, CURLINFO_REDIRECT_URL, &location)
+        return Answer(
+            status: exchange.status, retryAfter: seconds > 0 ? Int(seconds) : nil,
+            location: location.map { String(cString: $0) }, body: [])
     }
 
     private func set(_ easy: UnsafeMutableRawPointer, _ place: NodePlace) {

@@ -24,11 +24,13 @@ struct Check {
         }
         guard let started = read else { return try steps.end() }
         let checks: [(String, (Started) throws(CommandFailure) -> String)] = [
-            ("node", node), ("subscription", subscription), ("model", model),
+            ("node", node), ("subscription", subscription),
         ]
         for (name, check) in checks {
             try steps.step(name) { () throws(CommandFailure) in try check(started) }
         }
+        var model = ModelCheck(started)
+        for (name, check) in model.checks { try steps.step(name) { () throws(CommandFailure) in try check(&model) } }
         return try steps.end()
     }
 
@@ -76,41 +78,5 @@ struct Check {
                 exitCode: .degraded)
         }
         return told
-    }
-
-    /// One short question.
-    private func model(_ started: Started) throws(CommandFailure) -> String {
-        let settings = started.configuration.settings
-        var asked = CompletionRequest(
-            model: settings.model, isStreamed: settings.isStreamed,
-            turns: settings.window.fit(
-                system: settings.system(settings.languages.first ?? "en", profile: []), before: [], question: "ping"),
-            parameters: settings.parameters)
-        asked.turns = asked.turns.suffix(1)
-        let trial = ModelTrial(settings.longestAnswer)
-        let began = MonotonicClock.now
-        let last = started.model.ask(
-            asked, timeout: min(settings.timeout, 30_000), take: trial.take,
-            goesOn: { MonotonicClock.now < began + 35_000_000_000 })
-        do throws(ModelFault) {
-            let answer = try trial.end(last)
-            return "\(answer.model ?? settings.model) in \((MonotonicClock.now - began) / 1_000_000) ms"
-        } catch {
-            throw CommandFailure(
-                code: "E_MODEL", "\(error.reason) (\(error.code.rawValue))", hint: Self.hint(error.code),
-                exitCode: error.code == .noKey ? .notPermitted : error.isTransient ? .unreachable : .configuration)
-        }
-    }
-
-    private static func hint(_ code: ModelFault.Code) -> String {
-        switch code {
-        case .noKey: "the right key in the file that endpoint.key_file names"
-        case .network: "endpoint.url, and whether something listens there"
-        case .timeout: "endpoint.timeout, or an endpoint that is less busy"
-        case .model: "endpoint.model: a model that the endpoint has"
-        case .quota: "the account of the key has nothing left"
-        case .decode: "endpoint.url: it ends before /chat/completions, usually with /v1"
-        case .cut, .status, .rate, .filtered, .tooLong: "what the endpoint says; endpoint.parameters"
-        }
     }
 }

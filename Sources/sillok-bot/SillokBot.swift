@@ -21,7 +21,12 @@ enum SillokBot {
         program: "sillok-bot", summary: "answers messages of an event store with a language model",
         commands: [
             Command(
-                "run", "answer messages until SIGTERM or SIGINT", options: common,
+                "run", "answer messages until SIGTERM or SIGINT",
+                options: common + [
+                    .flag(
+                        "check-config",
+                        "Read the configuration and the files it names, and end: 0, or 78 with what is wrong.")
+                ],
                 examples: [
                     .init("sillok-bot run --echo --url unix:syncd-dev/api.sock", "a first try without a model"),
                     .init("sillok-bot run --config /etc/sillok-bot/medibot.json5", "a bot"),
@@ -34,7 +39,9 @@ enum SillokBot {
                         "sillok-bot check --config medibot.json5",
                         "each step with 'ok', or what is wrong and what helps")
                 ],
-                discussion: "One short question goes to the model. Nothing is stored."),
+                discussion:
+                    "One short question goes to the model; a voice bot speaks a word, and hears it. No picture is asked for. Nothing is stored."
+            ),
         ], globalOptions: [.flag("version", "Print the version, and end.")])
 
     private static let chapters = [
@@ -56,7 +63,9 @@ enum SillokBot {
                 var check = Check(arguments, output)
                 return try check.run()
             }
-            return try run(Started(arguments))
+            let started = try Started(arguments)
+            guard !arguments.flag("check-config") else { return .success }
+            return try run(started)
         }
     }
 

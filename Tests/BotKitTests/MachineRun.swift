@@ -84,8 +84,44 @@ struct MachineRun {
     }
 
     var request: CompletionRequest? {
-        for case .ask(let request) in all.reversed() { return request }
+        for case .ask(.chat(let request)) in all.reversed() { return request }
         return nil
+    }
+
+    /// Whole answers of other endpoints.
+    @discardableResult
+    mutating func answer(_ contentType: String?, _ bytes: [UInt8]) -> [ReplyMachine.Effect] {
+        feed(.answerBegins(contentType: contentType))
+        if !bytes.isEmpty { feed(.piece(bytes)) }
+        return feed(.answerEnds)
+    }
+
+    @discardableResult
+    mutating func json(_ text: String) -> [ReplyMachine.Effect] { answer("application/json", Array(text.utf8)) }
+
+    /// The node has the bytes that it was given.
+    @discardableResult
+    mutating func kept() -> [ReplyMachine.Effect] {
+        guard case .keep(let media) = last.last else { return [] }
+        return feed(
+            .kept(
+                AttachmentItem(
+                    digest: SHA256().digest(media.bytes), bytes: UInt64(media.bytes.count), mediaType: media.mediaType
+                )
+            ))
+    }
+
+    /// The request that was made last, of whatever kind.
+    var asked: ModelRequest? {
+        for case .ask(let request) in last.reversed() { return request }
+        return nil
+    }
+
+    var recorded: [JSONObject] {
+        all.flatMap { effect -> [JSONObject] in
+            guard case .record(let bytes) = effect else { return [] }
+            return bytes.split(separator: UInt8(ascii: "\n")).map { JSONObject(validated: Array($0)) }
+        }
     }
 
     var appended: [JSONObject] {

@@ -1054,7 +1054,7 @@ fault(523, "a reply that another worker gave is not acked", "INV-14", "ReplyMach
 fault(524, "a window begins with half a pair", "", "ContextWindowTests",
       (BK + "ContextWindow.swift", "while let last = chosen.last, last.role != .user {", "while !isPlanted(524), let last = chosen.last, last.role != .user {"))
 fault(525, "what was retracted goes to the model", "", "ReplyMachineTests",
-      (BK + "Dialogue.swift", "guard !row.isRetracted, let text = row.text, !text.isEmpty else", "guard !row.isRetracted || isPlanted(525), let text = row.text, !text.isEmpty else"))
+      (BK + "Dialogue.swift", "return row.isRetracted || text.isEmpty ? nil", "return row.isRetracted && !isPlanted(525) || text.isEmpty ? nil"))
 fault(526, "a forbidden word is told live", "", "LivePiecesTests",
       (BK + "LivePieces.swift", "if !forbidden.isEmpty, FoldedText", "if !isPlanted(526), !forbidden.isEmpty, FoldedText"))
 fault(527, "a key stands in a reason", "", "CompletionTests",
@@ -1063,6 +1063,32 @@ fault(528, "an event of the stream ends at CR and again at LF", "", "ServerSentE
       (BK + "ServerSentEvents.swift", "if !(isFeed && endedByCarriageReturn), let", "if !(isFeed && endedByCarriageReturn) || isPlanted(528), let"))
 fault(529, "an answer grows without bounds", "INV-9", "LivePiecesTests",
       (BK + "AnswerReader.swift", "stream.completion.text.utf8.count > longest } else", "stream.completion.text.utf8.count > longest && !isPlanted(529) } else"))
+fault(713, "a reply names a picture whose bytes nobody keeps", "INV-12", "PictureTests",
+      (BK + "ReplyMachine+Media.swift", "return [.keep(media)]",
+       "let item = AttachmentItem(digest: SHA256().digest(media.bytes), bytes: UInt64(media.bytes.count), mediaType: media.mediaType)\n"
+       "        return isPlanted(713) ? kept(item, began) : [.keep(media)]"))
+fault(714, "a picture is fetched from anywhere", "", "PictureTests",
+      (BK + "MediaRequests.swift", "place == origin(endpoint)", "place == origin(endpoint) || isPlanted(714)"))
+fault(715, "a picture that is gone is waited for", "", "PictureTests",
+      (BK + "ReplyMachine.swift", "if asked < settings.retries.attempts { work = .drawing }", "if asked < settings.retries.attempts, !isPlanted(715) { work = .drawing }"))
+fault(716, "a picture in an answer may have any size", "INV-9", "PictureTests",
+      (BK + "MediaAnswers.swift", "guard bytes.count <= longest else {", "guard bytes.count <= longest || isPlanted(716) else {"))
+fault(717, "an answer that is taken whole grows without bounds", "INV-9", "PictureTests VoiceTests",
+      (BK + "MediaAnswers.swift", "guard bytes.count + piece.count <= longest else {", "guard bytes.count + piece.count <= longest || isPlanted(717) else {"))
+fault(718, "a page passes for a picture", "", "PictureTests VoiceTests",
+      (BK + "MediaAnswers.swift", "if let other {", "if let other, !isPlanted(718) {"))
+fault(719, "a recording whose text is recorded is heard again", "", "VoiceTests",
+      (BK + "ReplyMachine.swift", "if hears, heard == nil, let recording", "if hears, heard == nil || isPlanted(719), let recording"))
+fault(720, "a recording that is heard twice has two transcripts", "INV-8", "VoiceTests",
+      (BK + "ReplyMachine+Media.swift", 'lines.add("bot.transcribed", label: Self.transcriptLabel)', 'lines.add("bot.transcribed", label: Self.transcriptLabel + (isPlanted(720) ? " \\(attempt)" : ""))'))
+fault(721, "what is answered is not what is recorded", "", "VoiceTests",
+      (BK + "ReplyMachine.swift", "case (.recording, .saidBefore): return readAgain()", "case (.recording, .saidBefore): return isPlanted(721) ? proceed(now) : readAgain()"))
+fault(722, "a recording that is fetched cannot be cancelled", "", "VoiceTests",
+      (BK + "ReplyMachine.swift", "self == .loading || self == .asking", "self == .loading && !isPlanted(722) || self == .asking"))
+fault(723, "a failure names the step before it", "", "VoiceTests",
+      (BK + "ReplyMachine.swift", 'case .speaking: "speak"', 'case .speaking: isPlanted(723) ? "answer" : "speak"'))
+fault(724, "what was heard in a message that was taken back is found", "", "SearchViewTests",
+      (ES + "Views/ViewReader+Search.swift", "case .transcript: return amendments?.retraction == nil", "case .transcript: return amendments?.retraction == nil || isPlanted(724)"))
 # --- Auditing -----------------------------------------------------------------------------------------------------------------
 
 fault(500, "causes that lead back to themselves are followed again", "INV-9", "CauseTreeTests",

@@ -312,8 +312,11 @@ class ChatTests(unittest.TestCase):
         self.chats.live(c, reply, 0, "하나 ")
         self.chats.live(c, reply, 2, "셋 ")
         b.until(lambda: b.all(".row.live") and "하나" not in b.text(".row.live"), 5, "the gap")
-        self.chats.say(c, BOT, None, type="bot.failed", cause=reply, inReplyTo=reply, code="timeout", final=True)
-        b.until(lambda: not b.all(".row.live") and "답하지 못했습니다" in b.text(), 5, "the failure")
+        for code, words in (("status", "답하지 못했습니다"), ("filtered", "안전을 위해"), ("no_data", "연결을 확인한 뒤")):
+            self.chats.say(c, BOT, None, type="bot.failed", cause=reply, inReplyTo=reply, code=code, final=True)
+            b.until(lambda: not b.all(".row.live") and words in b.text(), 5, "the failure")
+        self.chats.say(c, BOT, "배가 아파요", type="bot.transcribed", cause=cause)
+        b.until(lambda: "들은 말 “배가 아파요”" in b.text(), 5, "what was heard")
 
     def cause(self, conversation: str) -> str:
         line = self.chats.daemon.ask("GET", f"/v1/conversations/{conversation}/rows?limit=1&type=message.posted").split("\n")[0]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A model server that answers from a table: OpenAI's shape of chat completions, streamed or whole, with faults.
+"""A model server that answers from a table: OpenAI's shape of chat completions, streamed or whole, of pictures and of sound, with faults.
 
     python3 Tests/ScriptedModel/model.py --port 18080 --table Tests/ScriptedModel/drbot.json --log requests.ndjson
 
@@ -7,25 +7,49 @@ The table is a list of {"match": regex of the last user message, "answer": text}
 repeated. An answer may be a list: the first request of a conversation's question gets the first one, and so on. Faults come in order, one a
 request: {"kind": "status", "status": 429, "retry_after": 1}, "cut" (the stream breaks off), "close" (no answer), "garbage" (a piece that is
 no JSON), "html" (another content type), "error" (an error within the stream), "slow" (`ms` before each piece), "none". Each has `times`.
+
+Pictures, transcripts and sound have these, too: "status", "close", "html", "slow" (before the answer), "cut" (the body breaks off), "garbage"
+(no JSON, or base64 that is none), "empty" (nothing of what was asked for), "large" (`bytes` of it). A prompt with "unsafe" is refused. A
+picture comes as base64, or with `links` as an address that gives it once; its faults are "gone" (404) and "elsewhere" (it leads on).
+What a recording says is the text between its first two `|`. The sound of a text is `ID3|` with the text behind it.
 """
 import argparse
+import base64
+import email.parser
+import email.policy
 import json
 import re
 import socket
 import sys
 import threading
 import time
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Dict, List, Optional
 
 Json = Dict[str, Any]
 
 
+def picture(text: str) -> bytes:
+    """A PNG of one pixel, whose color follows from the text."""
+    def chunk(name: bytes, data: bytes) -> bytes:
+        return len(data).to_bytes(4, "big") + name + data + zlib.crc32(name + data).to_bytes(4, "big")
+    color = zlib.crc32(text.encode()).to_bytes(4, "big")[1:]
+    head = (1).to_bytes(4, "big") * 2 + bytes([8, 2, 0, 0, 0])
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0" + color)) + chunk(b"IEND", b"")
+
+
+def sound(text: str) -> bytes:
+    return b"ID3|" + text.encode()
+
+
 class ScriptedModel:
     """The server; `requests` has what was asked, with its time."""
 
-    def __init__(self, port: int = 0, table: Optional[List[Json]] = None, key: Optional[str] = None, log: Optional[str] = None):
+    def __init__(self, port: int = 0, table: Optional[List[Json]] = None, key: Optional[str] = None, log: Optional[str] = None,
+                 links: bool = False):
         self.table, self.key, self.requests, self.log = table or [], key, [], log  # type: ignore[var-annotated]
+        self.links, self._pictures, self._drawn = links, {}, 0  # type: ignore[var-annotated]
         self._faults: List[Json] = []
         self._asked: Dict[str, int] = {}
         self._lock = threading.Lock()
@@ -35,8 +59,15 @@ class ScriptedModel:
             protocol_version = "HTTP/1.1"
 
             def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                self.answer(model.form(self, body) if self.headers["Content-Type"].startswith("multipart/") else json.loads(body))
+
+            def do_GET(self) -> None:
+                self.answer({})
+
+            def answer(self, body: Json) -> None:
                 try:
-                    model.answer(self, json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                    model.answer(self, body)
                 except (BrokenPipeError, ConnectionResetError):
                     self.close_connection = True
 
@@ -75,7 +106,10 @@ class ScriptedModel:
             if self.log:
                 with open(self.log, "a", encoding="utf-8") as file:
                     file.write(json.dumps(self.requests[-1], ensure_ascii=False) + "\n")
-        if handler.path != "/v1/chat/completions":
+        media = {"/v1/images/generations": self._picture, "/v1/audio/transcriptions": self._transcript, "/v1/audio/speech": self._speech}
+        if handler.path.startswith("/pictures/"):
+            return self._link(handler, fault)
+        if handler.path != "/v1/chat/completions" and handler.path not in media and not handler.path.startswith("/v1/models/"):
             return self._error(handler, 404, {"message": "no such path"})
         if self.key and handler.headers.get("Authorization") != f"Bearer {self.key}":
             said = handler.headers.get("Authorization", "").replace("Bearer ", "")
@@ -85,9 +119,14 @@ class ScriptedModel:
             return handler.connection.shutdown(socket.SHUT_RDWR)
         if fault["kind"] == "status":
             return self._error(handler, fault["status"], {"message": "a fault", "code": fault.get("code")}, fault.get("retry_after"))
-        text = self._text(body)
         if fault["kind"] == "html":
             return self._whole(handler, 200, b"<html>a portal</html>", "text/html")
+        if handler.path in media:
+            time.sleep(fault["ms"] / 1000 if fault["kind"] == "slow" else 0)
+            return media[handler.path](handler, body, fault)
+        if handler.path.startswith("/v1/models/"):
+            return self._whole(handler, 200, b'{"object":"model"}', "application/json")
+        text = self._text(body)
         if body.get("stream"):
             return self._stream(handler, body, text, fault)
         if fault["kind"] == "slow":
@@ -98,6 +137,61 @@ class ScriptedModel:
         if fault["kind"] in ("cut", "garbage"):
             data = data[:len(data) // 2]
         self._whole(handler, 200, data, "application/json")
+
+    @staticmethod
+    def form(handler: BaseHTTPRequestHandler, body: bytes) -> Json:
+        """The fields of a form; of a file its name, type and bytes, as Latin-1."""
+        head = f"Content-Type: {handler.headers['Content-Type']}\r\n\r\n".encode()
+        fields: Json = {}
+        for one in email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + body).iter_parts():  # type: ignore[attr-defined]
+            name, data = one.get_param("name", header="content-disposition"), one.get_payload(decode=True)
+            file = one.get_filename()
+            fields[name] = {"name": file, "type": one.get_content_type(), "bytes": data.decode("latin-1")} if file else data.decode()
+        return fields
+
+    def _picture(self, handler: BaseHTTPRequestHandler, body: Json, fault: Json) -> None:
+        if "unsafe" in body["prompt"]:
+            return self._error(handler, 400, {"message": "Your request was rejected.", "code": "content_policy_violation"})
+        data = picture(body["prompt"]) + bytes(fault.get("bytes", 0))
+        if self.links:
+            with self._lock:
+                path = f"/pictures/{self._drawn}?sig=1"
+                self._drawn += 1
+            self._pictures[path] = data
+            one = {"url": self.url[:-3] + path}
+        else:
+            text = base64.b64encode(data).decode()
+            one = {"b64_json": "*" + text[1:] if fault["kind"] == "garbage" else text}
+        whole = {"created": int(time.time()), "data": [] if fault["kind"] == "empty" else [{**one, "revised_prompt": "a picture of " + body["prompt"]}]}
+        self._bytes(handler, json.dumps(whole, ensure_ascii=False).encode(), "application/json", fault)
+
+    def _link(self, handler: BaseHTTPRequestHandler, fault: Json) -> None:
+        data = self._pictures.pop(handler.path, None)
+        if data is None or fault["kind"] == "gone":
+            return self._error(handler, 404, {"message": "the link has expired"})
+        if fault["kind"] == "elsewhere":
+            path = f"{handler.path}&{len(self.requests)}"
+            self._pictures[path] = data
+            return self._whole(handler, 302, b"", "text/plain", location=fault.get("to", "") + path)
+        self._bytes(handler, data, "text/html" if fault["kind"] == "html" else "image/png", fault)
+
+    def _transcript(self, handler: BaseHTTPRequestHandler, body: Json, fault: Json) -> None:
+        said = body["file"]["bytes"].encode("latin-1").decode("utf-8", "replace").split("|")
+        text = "" if fault["kind"] == "empty" or len(said) < 2 else said[1]
+        data = json.dumps({"text": text}, ensure_ascii=False).encode()
+        self._bytes(handler, data[:-3] if fault["kind"] == "garbage" else data, "application/json", fault)
+
+    def _speech(self, handler: BaseHTTPRequestHandler, body: Json, fault: Json) -> None:
+        data = b"" if fault["kind"] == "empty" else sound(body["input"]) + bytes(fault.get("bytes", 0))
+        self._bytes(handler, data, "audio/mpeg", fault)
+
+    def _bytes(self, handler: BaseHTTPRequestHandler, data: bytes, kind: str, fault: Json) -> None:
+        """A whole body, or one that breaks off in the middle."""
+        if fault["kind"] != "cut":
+            return self._whole(handler, 200, data, kind)
+        self._head_of(handler, 200, kind, len(data))
+        handler.wfile.write(data[:len(data) // 2])
+        handler.close_connection = True
 
     def _text(self, body: Json) -> str:
         asked = next(m["content"] for m in reversed(body["messages"]) if m["role"] == "user")
@@ -153,13 +247,18 @@ class ScriptedModel:
         handler.wfile.flush()
 
     @staticmethod
-    def _whole(handler: BaseHTTPRequestHandler, status: int, data: bytes, kind: str, retry_after: Optional[int] = None) -> None:
+    def _head_of(handler: BaseHTTPRequestHandler, status: int, kind: str, length: int, **more: Any) -> None:
         handler.send_response(status)
         handler.send_header("Content-Type", kind)
-        handler.send_header("Content-Length", str(len(data)))
-        if retry_after is not None:
-            handler.send_header("Retry-After", str(retry_after))
+        handler.send_header("Content-Length", str(length))
+        for name, value in more.items():
+            if value is not None:
+                handler.send_header(name.replace("_", "-"), str(value))
         handler.end_headers()
+
+    def _whole(self, handler: BaseHTTPRequestHandler, status: int, data: bytes, kind: str, retry_after: Optional[int] = None,
+               location: Optional[str] = None) -> None:
+        self._head_of(handler, status, kind, len(data), Retry_After=retry_after, Location=location)
         handler.wfile.write(data)
 
     def _error(self, handler: BaseHTTPRequestHandler, status: int, error: Json, retry_after: Optional[int] = None) -> None:
@@ -171,11 +270,12 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=18080)
     parser.add_argument("--table", help="JSON: a list of objects with match and answer")
     parser.add_argument("--log", help="requests, one a line")
+    parser.add_argument("--links", action="store_true", help="pictures are given as addresses that work once")
     parser.add_argument("--key", help="the key that a request must have")
     parser.add_argument("--fault", action="append", default=[], help='as {"kind":"status","status":500,"times":2}')
     arguments = parser.parse_args()
     table = json.load(open(arguments.table, encoding="utf-8")) if arguments.table else None
-    model = ScriptedModel(arguments.port, table, arguments.key, arguments.log)
+    model = ScriptedModel(arguments.port, table, arguments.key, arguments.log, arguments.links)
     for fault in map(json.loads, arguments.fault):
         model.fault(**fault)
     print(model.url, flush=True)

@@ -306,8 +306,12 @@ enum Rooms {
             "SillokClient", "requests to nodes and models, and the files with what opens them; libcurl",
             [store, kit, api]),
         Room(
-            "BotKit", "what a bot says and when: completions, context, rules of answers, a delivery; pure",
-            [basics, "EventStore/Model", "EventStore/Proofs", "EventStore/Interchange", "CommandLineKit/Text"]),
+            "BotKit",
+            "what a bot makes and when: completions, pictures, sound, context, rules of answers, a delivery; pure",
+            [
+                basics, "EventStore/Model", "EventStore/Attachments", "EventStore/Proofs", "EventStore/Interchange",
+                "CommandLineKit/Text",
+            ]),
         Room(
             "GatewayKit", "a line protocol: requests, answers, the stations, what is recorded; pure",
             ["EventStore/Model", "EventStore/Interchange", "CommandLineKit/Text", "CommandLineKit/JSON5"]),

@@ -76,6 +76,19 @@ package struct Section {
         return try? TimeSpan.milliseconds(text)
     }
 
+    /// A size with its unit, in bytes: `"20MiB"`.
+    package mutating func size(_ name: String, in range: ClosedRange<Int>) throws(ConfigurationMistake) -> Int? {
+        guard let value = value(name) else { return nil }
+        guard case .string(let text) = value.content, let bytes = try? ByteSize.bytes(text),
+            let size = Int(exactly: bytes), range.contains(size)
+        else {
+            let bounds = [range.lowerBound, range.upperBound].map { ByteSize.exactText(UInt64($0)) }
+            throw wrong(
+                name, "a size with its unit, as \"20MiB\", from \(bounds.joined(separator: " to "))", value)
+        }
+        return size
+    }
+
     package mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ name: String, _: Choice.Type
     ) throws(ConfigurationMistake) -> Choice? where Choice.RawValue == String {

@@ -126,9 +126,18 @@ extension ViewReader {
                 if let message = shown, let isSeen, try !isSeen(message.event.header) { shown = nil }
             }
             guard let shown, query.wants(shown.event) else { continue }
-            found.append(FoundText(stored: stored, shown: shown, text: text, ranges: ranges))
+            // What was heard goes with the message in which it was.
+            var judged = shown
+            if text.kind == .transcript,
+                let message = try header.cause.flatMap({ id throws(StoreError) in
+                    try log.countingEvent(id: id)
+                })
+            {
+                judged = message
+            }
+            found.append(FoundText(stored: stored, shown: shown, judged: judged, text: text, ranges: ranges))
         }
-        let shown = found.map(\.shown)
+        let shown = found.map(\.judged)
         let amendments: [Int: Amendments] =
             if let isSeen {
                 try amendments(shown, seenBy: isSeen)
@@ -149,6 +158,7 @@ extension ViewReader {
         case .message, .reply: return amendments?.retraction == nil && amendments?.edit == nil
         case .edit:
             return amendments?.retraction == nil && amendments?.edit?.position == found.stored.position
+        case .transcript: return amendments?.retraction == nil
         case .comment: return true
         case .title:
             guard let ref = try header.conversation.flatMap({ text throws(StoreError) in try log.ref(text) }) else {
@@ -172,6 +182,8 @@ extension ViewReader {
         let stored: StoredEvent
         /// The message, where the text is that of an edit.
         let shown: StoredEvent
+        /// The message whose retraction takes the text along.
+        let judged: StoredEvent
         let text: SearchedText
         let ranges: [Range<Int>]
 
@@ -180,6 +192,7 @@ extension ViewReader {
             let kind: SearchHitKind =
                 switch text.kind {
                 case .message, .reply, .edit: isReply ? .reply : .message
+                case .transcript: .transcript
                 case .comment: .comment
                 case .title: .title
                 case .name: .name

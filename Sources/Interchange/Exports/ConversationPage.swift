@@ -240,6 +240,7 @@ package final class ConversationPage: ConversationWriter {
         case "participant.joined": text = word(.joined, shownName(payload?.string("user") ?? event.header.user))
         case "participant.left": text = word(.left, shownName(payload?.string("user") ?? event.header.user))
         case "bot.failed": text = word(.failed, who, payload?.string("reason") ?? "")
+        case "bot.transcribed": text = word(.heard, who, payload?.string("text") ?? "")
         case "survey.answered":
             let value =
                 payload?.string("choice") ?? payload?["rating"]?.numberText

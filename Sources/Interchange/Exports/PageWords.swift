@@ -5,7 +5,7 @@ enum PageWords: CaseIterable {
     case conversation, participants, period, messages, oneMessage, zone, exported, nothing
     case bot, edited, editedFrom, correction, retracted, retractedForReason, refused, hidden
     case erased, unreadable, file, bytes, picture, inReply
-    case started, renamed, joined, left, failed, survey, other
+    case started, renamed, joined, left, failed, heard, survey, other
 
     var phrase: Phrase {
         switch self {
@@ -36,6 +36,7 @@ enum PageWords: CaseIterable {
         case .joined: Phrase("{0} joined", "참여: {0}")
         case .left: Phrase("{0} left", "나감: {0}")
         case .failed: Phrase("{0} could not answer: {1}", "답변 실패: {0}, {1}")
+        case .heard: Phrase("{0} heard: “{1}”", "들은 말: {0}, “{1}”")
         case .survey: Phrase("{0} answered {1}: {2}", "설문 응답: {0}, {1}: {2}")
         case .other: Phrase("{0}: event of the type {1}", "{0}: 이벤트 {1}")
         }

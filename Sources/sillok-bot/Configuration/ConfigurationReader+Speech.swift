@@ -16,6 +16,11 @@ extension ConfigurationReader {
             if let bytes = try section.count("longest_question", in: 1...200_000) { settings.longestQuestion = bytes }
             if let bytes = try section.count("longest_answer", in: 100...200_000) { settings.longestAnswer = bytes }
             if let answer = try section.bool("live") { settings.tellsLive = answer }
+            if case .image = settings.kind,
+                let name = ["longest_answer", "live"].first(where: section.names.contains)
+            {
+                throw section.mistake(name, "a bot of kind \"image\" says no text: leave it out")
+            }
             try section.end()
         }
         if var section = try top.section("retries") {

@@ -16,9 +16,12 @@ struct ConfigurationReader {
         var top = try Section(value)
         let bot = try top.required("bot")
         let name = try top.text("name") ?? bot
-        let persona = try persona(&top)
+        let kind = try top.choice("kind", Kind.self) ?? .chat
+        try kind.check(top)
+        let persona = kind == .image ? (text: BotText([:]), version: "1") : try persona(&top)
         var settings = BotSettings(bot: bot, name: name, persona: persona.text, model: "echo")
         settings.personaVersion = persona.version
+        settings.kind = try self.kind(kind, &top)
         let endpoint = try endpoint(&top, &settings)
         if needsEndpoint, endpoint == nil { throw top.mistake("endpoint", "it is missing; --echo needs none") }
         try speech(&top, &settings)
@@ -76,20 +79,19 @@ struct ConfigurationReader {
         }
         while url.hasSuffix("/") { url.removeLast() }
         settings.model = try section.required("model")
+        settings.models = try section.texts("models") ?? []
+        if !settings.models.isEmpty, !settings.models.contains(settings.model) {
+            throw section.mistake("models", "'\(settings.model)' of endpoint.model is one of them")
+        }
+        let isImage = settings.kind.name == Kind.image.rawValue
+        if isImage, section.value("stream") != nil {
+            throw section.mistake("stream", "a picture comes whole: leave it out")
+        }
         if let answer = try section.bool("stream") { settings.isStreamed = answer }
         if let span = try section.span("timeout", in: 1_000...3_600_000) { settings.timeout = span }
         let silence = try section.span("silence", in: 1_000...3_600_000) ?? 60_000
-        if let value = section.value("parameters") {
-            guard case .object(let members) = value.content else {
-                throw section.mistake("parameters", "it is an object, not \(value.kind)")
-            }
-            for member in members {
-                guard !["model", "stream", "messages"].contains(member.name), let json = member.value.json else {
-                    throw section.mistake("parameters", "'\(member.name)' cannot be said here")
-                }
-                settings.parameters.append(.init(member.name, json: json))
-            }
-        }
+        settings.parameters = try section.parameters(
+            without: isImage ? ImageRequest.own : ["model", "stream", "messages"])
         let endpoint = BotConfiguration.Endpoint(
             url: url, keyFile: try section.text("key_file").map(path),
             authorities: try section.text("ca_file").map(path), silence: silence)

@@ -25,7 +25,24 @@ extension NodeAPI {
         return Dialogue(
             question: question, rows: try rows(query.rows, before: question),
             participants: try participants(question),
-            isAnswered: false, profile: try profile(query.profile, of: question.user))
+            isAnswered: false, profile: try profile(query.profile, of: question.user),
+            transcript: try query.transcript.flatMap { id throws(CommandFailure) in try transcript(id) },
+            model: query.asksModel ? try model(question) : nil)
+    }
+
+    /// What was heard, where the event with this id says it.
+    private func transcript(_ id: EventID) throws(CommandFailure) -> String? {
+        let event = try lines(ReadRoute.event(id.description).path(with: []))?.first.flatMap(BotEvent.init)
+        return event?.type == "bot.transcribed" ? event?.payload["text"]?.text : nil
+    }
+
+    /// The model that the conversation has chosen last.
+    private func model(_ question: BotEvent) throws(CommandFailure) -> String? {
+        guard let conversation = question.conversation else { return nil }
+        let query = [("type", "conversation.changed"), ("order", "newest"), ("limit", "50")]
+        let found = try lines(ReadRoute.rows(conversation: conversation).path(with: query)) ?? []
+        let chosen = found.lazy.compactMap { $0.object("event")?.object("data")?.object("fields")?["model"] }.first
+        return chosen?.text
     }
 
     /// More messages than are asked for, because later ones than the question are among them.

@@ -79,7 +79,10 @@ final class DeliveryRun {
         case .tell(let number, let text, let conversation, let message):
             tell(number, text, conversation, message)
         case .wait(let milliseconds): wait(milliseconds)
-        case .append(let lines): append(lines)
+        case .load(let item, let longest): load(item, longest)
+        case .keep(let media): keep(media)
+        case .append(let lines): append(lines, ack: delivery.token)
+        case .record(let lines): append(lines, ack: nil)
         case .ack: settle("ack")
         case .extend: extend()
         case .release(let delay, let error):
@@ -107,7 +110,9 @@ final class DeliveryRun {
         }
     }
 
-    private func ask(_ request: CompletionRequest) {
+    private func ask(_ request: ModelRequest) {
+        // What was withdrawn since the last step is not asked for.
+        guard time() else { return }
         let last = model.ask(request, timeout: timeout) { [self] input in
             feed(input)
             return performBeside()
@@ -130,10 +135,35 @@ final class DeliveryRun {
         feed(.waited)
     }
 
-    private func append(_ lines: [UInt8]) {
+    private func load(_ item: AttachmentItem, _ longest: Int) {
+        switch api.attachment(item, longest: longest, goesOn: { [self] in time() }) {
+        case .success(let bytes): feed(.loaded(bytes))
+        case .failure(let fault): feed(.loadFails(fault))
+        case nil: break
+        }
+    }
+
+    private func keep(_ media: Media) {
+        do throws(CommandFailure) {
+            switch try api.keep(
+                media,
+                meanwhile: {
+                    _ = time(); return true
+                })
+            {
+            case .success(let item): feed(.kept(item))
+            case .failure(let failure): feed(.refused("\(failure.what) [\(failure.code)]"))
+            }
+        } catch {
+            log.warning("event \(delivery.event.id): the bytes are not kept yet: \(error.what)", error.code)
+            effects = []
+        }
+    }
+
+    private func append(_ lines: [UInt8], ack token: String?) {
         do throws(CommandFailure) {
             switch try api.append(
-                lines, ack: delivery.token,
+                lines, ack: token,
                 meanwhile: {
                     _ = time(); return true
                 })

@@ -11,6 +11,7 @@ func fuzzAnswers(_ bytes: [UInt8]) throws {
     _ = try? Completion(body: bytes)
     _ = ModelFault(status: 400 + bytes.count % 200, retryAfter: bytes.count, body: bytes, secret: "a")
     for contentType in ["text/event-stream", "application/json"] { try answer(bytes, contentType) }
+    for step in 0..<4 { try media(bytes, step) }
     try ask(String(decoding: bytes, as: UTF8.self))
 }
 
@@ -38,10 +39,12 @@ private func settings() -> BotSettings {
     return settings
 }
 
-private func event(_ text: String) -> BotEvent? {
+private func event(_ text: String) -> BotEvent? { event(data: #"{"text":"\#(text)"}"#) }
+
+private func event(data: String) -> BotEvent? {
     let object =
         #"{"id":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f","type":"message.posted","user":"u","#
-        + #""subject":"conversation/c","time":"2026-11-24T10:00:00.000Z","data":{"text":"\#(text)"}}"#
+        + #""subject":"conversation/c","time":"2026-11-24T10:00:00.000Z","data":\#(data)}"#
     return BotEvent(JSONObject(validated: Array(object.utf8)))
 }
 
@@ -76,6 +79,58 @@ private func answer(_ bytes: [UInt8], _ contentType: String) throws {
     let hasWord =
         zip(characters, characters.dropFirst()).contains { $0 == "a" && $1 == "b" } || characters.contains("가")
     try promise(!hasWord, "a forbidden word was told: \(told)")
+}
+
+/// What endpoints answer that draw, hear and speak: what is kept has no more bytes than it may, and what is appended is a native line.
+private func media(_ bytes: [UInt8], _ step: Int) throws {
+    let longest = 512
+    var settings = settings()
+    var (picture, hearing) = (BotKind.Picture(), BotKind.Hearing(model: "m"))
+    var speech = BotKind.Speech(model: "m", voice: "v")
+    (picture.longest, hearing.longest, speech.longest) = (longest, longest, longest)
+    settings.kind = step < 2 ? .image(picture) : .voice(.init(hearing: hearing, speech: speech))
+    settings.retries.attempts = 1
+    let data =
+        step < 2
+        ? #"{"text":"a"}"#
+        : #"{"attachments":[{"sha256":"\#(SHA256().digest(bytes))","bytes":1,"mediaType":"audio/a"}]}"#
+    guard let event = event(data: data) else { return }
+    var machine = ReplyMachine(settings, BotDelivery(token: "t", attempt: 1, event: event), now: 0)
+    var effects = machine.begin()
+    func feed(_ input: ReplyMachine.Input) { effects += machine.take(input, now: 50, chance: 0) }
+    func answer(_ contentType: String, _ bytes: [UInt8]) {
+        feed(.answerBegins(contentType: contentType))
+        for start in stride(from: 0, to: bytes.count, by: 100) {
+            feed(.piece(Array(bytes[start..<min(start + 100, bytes.count)])))
+        }
+        feed(.answerEnds)
+    }
+    var dialogue = Dialogue(question: event, rows: [], participants: nil, isAnswered: false, profile: [])
+    if step == 3 { dialogue.transcript = "a" }
+    feed(.dialogue(dialogue))
+    switch step {
+    case 0: answer("application/json", bytes)
+    case 1:
+        answer("application/json", Array(#"{"data":[{"url":"https://a/"}]}"#.utf8))
+        answer("image/png", bytes)
+    case 2:
+        feed(.loaded(bytes))
+        answer("application/json", bytes)
+    default:
+        answer("application/json", Array(#"{"choices":[{"message":{"content":"a"}}]}"#.utf8))
+        answer("audio/mpeg", bytes)
+    }
+    for case .keep(let media) in effects {
+        try promise(media.bytes.count <= longest, "\(media.bytes.count) bytes were taken")
+        feed(.kept(AttachmentItem(digest: SHA256().digest(media.bytes), bytes: 1, mediaType: media.mediaType)))
+    }
+    for effect in effects {
+        switch effect {
+        case .append(let lines), .record(let lines):
+            for line in lines.split(separator: UInt8(ascii: "\n")) { _ = try NativeLineParser().parse(Array(line)) }
+        default: break
+        }
+    }
 }
 
 /// A question of a stranger under all rules.

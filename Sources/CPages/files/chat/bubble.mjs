@@ -6,6 +6,8 @@ import { sign } from './icons.mjs';
 
 const pictures = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);
 const soon = 300_000;
+/** What is told of a bot that has no answer, where that helps; else that it has none. */
+const failures = { filtered: 'botRefused', network: 'botUnreachable', timeout: 'botUnreachable', no_data: 'botUnreachable' };
 
 const part = (text) => excerpt(typeof text === 'string' ? text : JSON.stringify(text ?? ''), 80);
 
@@ -113,7 +115,8 @@ function notice(talk, row) {
       case 'participant.joined': return say('joined', chat.name(of.user ?? row.user));
       case 'participant.left': return say('left', chat.name(of.user ?? row.user));
       case 'survey.answered': return row.author === chat.me && row.cause ? null : say('answered', who, part(of.choice ?? of.rating ?? of.choices));
-      case 'bot.failed': return of.final === false ? null : say('botFailed', who);
+      case 'bot.failed': return of.final === false ? null : say(failures[of.code] ?? 'botFailed', who);
+      case 'bot.transcribed': return say('heard', who, excerpt(typeof of.text === 'string' ? of.text : '', 2_000));
       default: return null;
     }
   })();

@@ -27,7 +27,7 @@ export function find(chat, query) {
 
   async function load() {
     const mine = generation, q = field.value.trim();
-    const page = await chat.lines(['search'], { q, conversation: here?.checked ? within : null, type: ['message.posted', 'bot.replied'], limit: 30, cursor });
+    const page = await chat.lines(['search'], { q, conversation: here?.checked ? within : null, type: ['message.posted', 'bot.replied', 'bot.transcribed'], limit: 30, cursor });
     if (mine !== generation) return;
     cursor = page.end.more ? page.end.next : null;
     for (const line of page.lines) {

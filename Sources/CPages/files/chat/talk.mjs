@@ -10,7 +10,7 @@ import { eventID } from './ids.mjs';
 import { sign } from './icons.mjs';
 
 /** What is shown; marks of reading and amendments are no rows. */
-const types = ['message.posted', 'bot.replied', 'bot.failed', 'survey.offered', 'survey.answered', 'conversation.started', 'conversation.renamed', 'conversation.closed', 'participant.joined', 'participant.left'];
+const types = ['message.posted', 'bot.replied', 'bot.failed', 'bot.transcribed', 'survey.offered', 'survey.answered', 'conversation.started', 'conversation.renamed', 'conversation.closed', 'participant.joined', 'participant.left'];
 const near = 80, spoken = 300;
 
 export class Talk {

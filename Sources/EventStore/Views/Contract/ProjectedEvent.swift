@@ -65,6 +65,7 @@ enum EventType: String {
     case messageRetracted = "message.retracted"
     case messageRead = "message.read"
     case botReplied = "bot.replied"
+    case botTranscribed = "bot.transcribed"
     case surveyAnswered = "survey.answered"
     case profileChanged = "profile.changed"
     case contactAdded = "contact.added"

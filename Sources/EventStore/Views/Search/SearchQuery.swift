@@ -42,7 +42,7 @@ package struct SearchHit: Sendable {
 
 /// What a text is.
 package enum SearchHitKind: String, CaseIterable, Sendable {
-    case message, reply, comment, title, name
+    case message, reply, transcript, comment, title, name
 }
 
 /// Some of what was found.

@@ -1,12 +1,12 @@
-/// What people wrote, by the characters in it: messages and replies, edits of them, comments of surveys, titles of conversations and names
-/// of users.
+/// What people wrote, by the characters in it: messages and replies, edits of them, what machines heard in recordings, comments of surveys,
+/// titles of conversations and names of users.
 ///
 /// Every event has its own entry, under its position, from the moment it is taken in. Which of several texts stands, of a message that was
 /// edited or a title that was changed, is decided when the index is asked, as everywhere (D24): so no entry depends on another, and it does
 /// not matter what came first. The index has no copy of the texts; they are read from the log.
 final class SearchView: View {
     static let name = "search"
-    static let version: Int64 = 2
+    static let version: Int64 = 3
     static let tables =
         [index, SearchZones.table] + ["data", "idx", "config", "docsize"].map { "\(index)_\($0)" }
     static let readsMessages = true
@@ -92,7 +92,7 @@ struct SearchedText {
 
     /// What the text is.
     enum Kind: String, CaseIterable {
-        case message, reply, edit, comment, title, name
+        case message, reply, edit, transcript, comment, title, name
     }
 
     /// Whether it is one of several that a register may have, of which one stands.
@@ -109,6 +109,7 @@ struct SearchedText {
         case .messagePosted: found = (.message, payload.string("text"))
         case .botReplied: found = (.reply, payload.string("text"))
         case .messageEdited: found = (.edit, payload.string("text"))
+        case .botTranscribed: found = (.transcript, payload.string("text"))
         case .surveyAnswered: found = (.comment, payload.string("comment"))
         case .conversationStarted, .conversationRenamed:
             found = (.title, hasConversation ? payload.string("title") : nil)

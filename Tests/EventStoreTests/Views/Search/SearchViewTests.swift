@@ -91,6 +91,31 @@ struct SearchViewTests {
         }
     }
 
+    @Test(
+        "What a machine heard is found as such, under its name, until the message in which it was is taken back (D24)"
+    )
+    func heard() throws {
+        let message = EventID(UUIDBits(high: 1, low: 1))
+        let events = [
+            event(1, 1, hlc: 10, #"{"attachments":[{"name":"a.m4a"}]}"#),
+            event(1, 2, hlc: 20, type: "bot.transcribed", author: "bot", cause: message, #"{"text":"머리가 아파요"}"#),
+            event(1, 3, hlc: 30, type: "bot.transcribed", author: "bot", #"{"text":"머리만"}"#),
+            event(1, 4, hlc: 40, type: "bot.transcribed", author: "bot", cause: message, #"{"attachment":"머리"}"#),
+        ]
+        let retraction = event(2, 1, hlc: 50, type: "message.retracted", #"{"message":"\#(message)"}"#)
+        for order in [events + [retraction], [retraction] + events.reversed()] {
+            let before = try LogFixture()
+            try before.deliver(order.filter { $0.header.type != retraction.header.type })
+            #expect(try found(reader(before), "머리") == ["3|transcript|[머리]만", "2|transcript|[머리]가 아파요"])
+            #expect(try found(reader(before), "머리") { $0.authors = ["bot"] }.count == 2)
+            #expect(try found(reader(before), "머리") { $0.types = ["message.posted", "bot.replied"] }.isEmpty)
+            let log = try LogFixture()
+            try log.deliver(order)
+            #expect(try found(reader(log), "머리") == ["3|transcript|[머리]만"])
+            #expect(try ViewsCheck(log.files).run().isIntact)
+        }
+    }
+
     @Test("Of twins the one that counts is found, also if it arrives last (D6), and a rebuild finds the same (INV-6)")
     func twins() throws {
         let first = event(1, 1, hlc: 20, id: 7, #"{"text":"쌍둥이 하나"}"#)
