@@ -29,6 +29,8 @@ extension Caller {
 
     /// Types with which bots speak.
     private static let ofBots = "bot."
+    /// What people say to a bot of a question: that its answer is not wanted any more, or wanted once more.
+    private static let toBots: Set = ["bot.cancelled", "bot.retryRequested"]
 
     /// Whether the caller may append this event, as far as the event alone tells.
     package func mayAppend(_ draft: EventDraft) throws(AppendRefusal) -> Question {
@@ -45,7 +47,7 @@ extension Caller {
         }
         guard isUser(author) else { throw .author(author) }
         guard draft.user.hasSameBytes(as: author) else { throw .user(draft.user) }
-        guard !draft.type.hasPrefix(Self.ofBots) else { throw .type(draft.type) }
+        guard !draft.type.hasPrefix(Self.ofBots) || Self.toBots.contains(draft.type) else { throw .type(draft.type) }
         guard !isInAll, let conversation = draft.conversation else { return .none }
         return .takesPart(member: author, conversation: conversation)
     }

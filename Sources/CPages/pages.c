@@ -44,29 +44,20 @@ static const unsigned char chat_chat_svg[] = {
 static const unsigned char chat_compose_mjs[] = {
 #embed "files/chat/compose.mjs"
 };
-static const unsigned char chat_feed_mjs[] = {
-#embed "files/chat/feed.mjs"
-};
 static const unsigned char chat_find_mjs[] = {
 #embed "files/chat/find.mjs"
 };
-static const unsigned char chat_icons_mjs[] = {
-#embed "files/chat/icons.mjs"
-};
-static const unsigned char chat_ids_mjs[] = {
-#embed "files/chat/ids.mjs"
-};
 static const unsigned char chat_index_html[] = {
 #embed "files/chat/index.html"
-};
-static const unsigned char chat_outbox_mjs[] = {
-#embed "files/chat/outbox.mjs"
 };
 static const unsigned char chat_people_mjs[] = {
 #embed "files/chat/people.mjs"
 };
 static const unsigned char chat_pieces_mjs[] = {
 #embed "files/chat/pieces.mjs"
+};
+static const unsigned char chat_questions_mjs[] = {
+#embed "files/chat/questions.mjs"
 };
 static const unsigned char chat_rooms_mjs[] = {
 #embed "files/chat/rooms.mjs"
@@ -76,9 +67,6 @@ static const unsigned char chat_strings_mjs[] = {
 };
 static const unsigned char chat_talk_mjs[] = {
 #embed "files/chat/talk.mjs"
-};
-static const unsigned char chat_upload_mjs[] = {
-#embed "files/chat/upload.mjs"
 };
 static const unsigned char chat_voice_mjs[] = {
 #embed "files/chat/voice.mjs"
@@ -149,8 +137,20 @@ static const unsigned char shared_diff_mjs[] = {
 static const unsigned char shared_dom_mjs[] = {
 #embed "files/shared/dom.mjs"
 };
+static const unsigned char shared_feed_mjs[] = {
+#embed "files/shared/feed.mjs"
+};
+static const unsigned char shared_icons_mjs[] = {
+#embed "files/shared/icons.mjs"
+};
+static const unsigned char shared_ids_mjs[] = {
+#embed "files/shared/ids.mjs"
+};
 static const unsigned char shared_login_mjs[] = {
 #embed "files/shared/login.mjs"
+};
+static const unsigned char shared_outbox_mjs[] = {
+#embed "files/shared/outbox.mjs"
 };
 static const unsigned char shared_prose_mjs[] = {
 #embed "files/shared/prose.mjs"
@@ -169,6 +169,9 @@ static const unsigned char shared_text_mjs[] = {
 };
 static const unsigned char shared_tokens_css[] = {
 #embed "files/shared/tokens.css"
+};
+static const unsigned char shared_upload_mjs[] = {
+#embed "files/shared/upload.mjs"
 };
 static const unsigned char shared_verify_mjs[] = {
 #embed "files/shared/verify.mjs"
@@ -195,18 +198,14 @@ static const struct sillok_page pages[] = {
     {"/chat/chat.css", chat_chat_css, sizeof chat_chat_css, "text/css; charset=utf-8"},
     {"/chat/chat.svg", chat_chat_svg, sizeof chat_chat_svg, "image/svg+xml"},
     {"/chat/compose.mjs", chat_compose_mjs, sizeof chat_compose_mjs, "text/javascript; charset=utf-8"},
-    {"/chat/feed.mjs", chat_feed_mjs, sizeof chat_feed_mjs, "text/javascript; charset=utf-8"},
     {"/chat/find.mjs", chat_find_mjs, sizeof chat_find_mjs, "text/javascript; charset=utf-8"},
-    {"/chat/icons.mjs", chat_icons_mjs, sizeof chat_icons_mjs, "text/javascript; charset=utf-8"},
-    {"/chat/ids.mjs", chat_ids_mjs, sizeof chat_ids_mjs, "text/javascript; charset=utf-8"},
     {"/chat/index.html", chat_index_html, sizeof chat_index_html, "text/html; charset=utf-8"},
-    {"/chat/outbox.mjs", chat_outbox_mjs, sizeof chat_outbox_mjs, "text/javascript; charset=utf-8"},
     {"/chat/people.mjs", chat_people_mjs, sizeof chat_people_mjs, "text/javascript; charset=utf-8"},
     {"/chat/pieces.mjs", chat_pieces_mjs, sizeof chat_pieces_mjs, "text/javascript; charset=utf-8"},
+    {"/chat/questions.mjs", chat_questions_mjs, sizeof chat_questions_mjs, "text/javascript; charset=utf-8"},
     {"/chat/rooms.mjs", chat_rooms_mjs, sizeof chat_rooms_mjs, "text/javascript; charset=utf-8"},
     {"/chat/strings.mjs", chat_strings_mjs, sizeof chat_strings_mjs, "text/javascript; charset=utf-8"},
     {"/chat/talk.mjs", chat_talk_mjs, sizeof chat_talk_mjs, "text/javascript; charset=utf-8"},
-    {"/chat/upload.mjs", chat_upload_mjs, sizeof chat_upload_mjs, "text/javascript; charset=utf-8"},
     {"/chat/voice.mjs", chat_voice_mjs, sizeof chat_voice_mjs, "text/javascript; charset=utf-8"},
     {"/console/access.mjs", console_access_mjs, sizeof console_access_mjs, "text/javascript; charset=utf-8"},
     {"/console/app.mjs", console_app_mjs, sizeof console_app_mjs, "text/javascript; charset=utf-8"},
@@ -230,13 +229,18 @@ static const struct sillok_page pages[] = {
     {"/shared/chart.mjs", shared_chart_mjs, sizeof shared_chart_mjs, "text/javascript; charset=utf-8"},
     {"/shared/diff.mjs", shared_diff_mjs, sizeof shared_diff_mjs, "text/javascript; charset=utf-8"},
     {"/shared/dom.mjs", shared_dom_mjs, sizeof shared_dom_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/feed.mjs", shared_feed_mjs, sizeof shared_feed_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/icons.mjs", shared_icons_mjs, sizeof shared_icons_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/ids.mjs", shared_ids_mjs, sizeof shared_ids_mjs, "text/javascript; charset=utf-8"},
     {"/shared/login.mjs", shared_login_mjs, sizeof shared_login_mjs, "text/javascript; charset=utf-8"},
+    {"/shared/outbox.mjs", shared_outbox_mjs, sizeof shared_outbox_mjs, "text/javascript; charset=utf-8"},
     {"/shared/prose.mjs", shared_prose_mjs, sizeof shared_prose_mjs, "text/javascript; charset=utf-8"},
     {"/shared/rows.mjs", shared_rows_mjs, sizeof shared_rows_mjs, "text/javascript; charset=utf-8"},
     {"/shared/sheet.mjs", shared_sheet_mjs, sizeof shared_sheet_mjs, "text/javascript; charset=utf-8"},
     {"/shared/strings.mjs", shared_strings_mjs, sizeof shared_strings_mjs, "text/javascript; charset=utf-8"},
     {"/shared/text.mjs", shared_text_mjs, sizeof shared_text_mjs, "text/javascript; charset=utf-8"},
     {"/shared/tokens.css", shared_tokens_css, sizeof shared_tokens_css, "text/css; charset=utf-8"},
+    {"/shared/upload.mjs", shared_upload_mjs, sizeof shared_upload_mjs, "text/javascript; charset=utf-8"},
     {"/shared/verify.mjs", shared_verify_mjs, sizeof shared_verify_mjs, "text/javascript; charset=utf-8"},
     {"/shared/window.mjs", shared_window_mjs, sizeof shared_window_mjs, "text/javascript; charset=utf-8"},
     {"/shared/words.mjs", shared_words_mjs, sizeof shared_words_mjs, "text/javascript; charset=utf-8"},

@@ -30,6 +30,11 @@ struct RuleTests {
         #expect(refusal(kim, draft(user: "kim", author: "lee")) == .author("lee"))
         #expect(refusal(kim, draft(user: "lee", author: "kim")) == .user("lee"))
         #expect(refusal(kim, draft("bot.replied", user: "kim")) == .type("bot.replied"))
+        // Who asks takes a question back, or asks for its answer once more.
+        for type in ["bot.cancelled", "bot.retryRequested"] {
+            #expect(try kim.mayAppend(draft(type, user: "kim")) == .takesPart(member: "kim", conversation: "c"))
+            #expect(refusal(kim, draft(type, user: "kim", author: "lee")) == .author("lee"))
+        }
         #expect(refusal(kim, draft(user: "Kim")) == .author("Kim"))
         #expect(try caller(.user("kim"), isInAll: true).mayAppend(draft(user: "kim")) == .none)
     }

@@ -813,6 +813,10 @@ fault(400, "the signature of a provider's token is not checked", "INV-13", "Toke
       (AC + "TokenIssuer.swift", "try token.requireSignature(of: keys)", "if !isPlanted(400) { try token.requireSignature(of: keys) }"))
 fault(401, "a token for another audience is taken", "INV-13", "TokenIssuerTests",
       (AC + "TokenIssuer.swift", 'guard names(token.claims["aud"]) else', 'guard names(token.claims["aud"]) || isPlanted(401) else'))
+fault(725, "who has asked may not take a question back", "", "RuleTests",
+      (AC + "AppendRules.swift", "Self.toBots.contains(draft.type) else", "Self.toBots.contains(draft.type) && !isPlanted(725) else"))
+fault(726, "a user speaks as a bot", "", "RuleTests",
+      (AC + "AppendRules.swift", "guard !draft.type.hasPrefix(Self.ofBots) ||", "guard !draft.type.hasPrefix(Self.ofBots) || isPlanted(726) ||"))
 fault(402, "a token that asks for what is not understood is taken", "INV-13", "TokenIssuerTests",
       (AC + "JSONWebToken.swift", 'guard header["crit"] == nil else', 'guard header["crit"] == nil || isPlanted(402) else'))
 fault(403, "a provider's token counts for ever", "INV-13", "TokenIssuerTests",

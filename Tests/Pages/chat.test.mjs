@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { told } from '../../Sources/CPages/files/shared/api.mjs';
 import { order, row } from '../../Sources/CPages/files/shared/rows.mjs';
-import { Feed } from '../../Sources/CPages/files/chat/feed.mjs';
-import { eventID } from '../../Sources/CPages/files/chat/ids.mjs';
-import { Outbox } from '../../Sources/CPages/files/chat/outbox.mjs';
+import { Feed } from '../../Sources/CPages/files/shared/feed.mjs';
+import { eventID } from '../../Sources/CPages/files/shared/ids.mjs';
+import { Outbox } from '../../Sources/CPages/files/shared/outbox.mjs';
 import { Pieces } from '../../Sources/CPages/files/chat/pieces.mjs';
+import { patience, questions, waiting } from '../../Sources/CPages/files/chat/questions.mjs';
 import { isOver, levelOf } from '../../Sources/CPages/files/chat/voice.mjs';
 
 const calm = () => new Promise((done) => { setImmediate(done); });
@@ -172,4 +173,45 @@ test('an error is told by the line that was refused for its own sake', () => {
   assert.equal(told('{"code":"E_ROLE","detail":"no"}').code, 'E_ROLE');
   assert.equal(told('{"type":"rejected","code":"E_BATCH"}\n{"type":"rejected","code":"E_AUTHOR","message":"x"}\n{"type":"end"}\n').code, 'E_AUTHOR');
   assert.deepEqual([told(''), told('<html>')], [{}, {}]);
+});
+
+const said = (id, type, more = {}, at = 1_000_000) => row({ event: { id, type, user: 'kim', author: type.startsWith('bot.re') && type !== 'bot.retryRequested' || type === 'bot.failed' ? 'bot' : 'kim', subject: 'conversation/c', time: new Date(at).toISOString(), ...more } });
+const states = (rows, isVoice) => questions(rows, 'kim', isVoice).map((one) => `${one.id} ${one.state}`);
+
+test('a question waits until the record has an answer, a final failure or that it was taken back', () => {
+  const asked = said('q', 'message.posted', { position: '1', data: { text: '아파요' } }), of = { inReplyTo: 'q' };
+  assert.deepEqual(states([asked]), ['q waits']);
+  assert.deepEqual(states([asked, said('r', 'bot.replied', { position: '2', cause: 'q', data: { text: '네' } })]), ['q answered']);
+  assert.deepEqual(states([asked, said('f', 'bot.failed', { position: '2', data: { ...of, final: false } })]), ['q waits']);
+  const failed = said('f', 'bot.failed', { position: '2', cause: 'q', data: { ...of, final: true } });
+  assert.deepEqual(states([asked, failed]), ['q failed']);
+  // The reader's clock is behind: the retry stands before the failure, and was stored after it.
+  const again = said('a', 'bot.retryRequested', { position: '3', data: of }, 1);
+  assert.deepEqual(states([again, asked, failed]), ['q waits']);
+  assert.deepEqual(questions([again, asked, failed, said('g', 'bot.failed', { position: '4', data: of })], 'kim')[0].by, 'g');
+  // What is on its way has no place yet, and comes last.
+  assert.deepEqual(states([asked, failed, said('a', 'bot.retryRequested', { data: of }), said('c', 'bot.cancelled', { data: of })]), ['q cancelled']);
+  // The answer came all the same.
+  assert.deepEqual(states([asked, said('r', 'bot.replied', { position: '2', cause: 'q', data: {} }), said('c', 'bot.cancelled', { position: '3', data: of })]), ['q answered']);
+});
+
+test('what others ask or take back, what is retracted, and what has no words is awaited by none', () => {
+  const asked = said('q', 'message.posted', { position: '1', data: { text: '아파요' } });
+  assert.deepEqual(states([said('o', 'message.posted', { author: 'lee', user: 'lee', data: { text: '제 것' } })]), []);
+  assert.deepEqual(states([asked, said('c', 'bot.cancelled', { position: '2', author: 'lee', data: { inReplyTo: 'q' } })]), ['q waits']);
+  assert.deepEqual(states([{ ...asked, retracted: { id: 'x' } }]), []);
+  const voice = said('v', 'message.posted', { data: { attachments: [{ sha256: 'ab', mediaType: 'audio/webm' }, null] } });
+  assert.deepEqual([states([voice]), states([voice], true)], [[], ['v waits']]);
+});
+
+test('an answer is not waited for for ever', () => {
+  const list = questions([said('q', 'message.posted', { data: { text: '아파요' } })], 'kim');
+  assert.deepEqual([waiting(list, 1_000_000).length, waiting(list, 1_000_000 + patience).length], [1, 0]);
+});
+
+test('pieces of an answer that was taken back are dropped, whoever took it back', () => {
+  const pieces = new Pieces();
+  pieces.take({ conversation: 'c', in_reply_to: 'q', author: 'bot', n: 0, text: '물' }, 0);
+  pieces.end({ type: 'bot.cancelled', user: 'kim', data: { inReplyTo: 'q' } });
+  assert.deepEqual(pieces.of('c', 0), []);
 });

@@ -1,4 +1,5 @@
-"""The chat with `sillok-bot` itself, whose model answers from a table: a question, its answer while it is written, and a survey of two steps."""
+"""The chat with `sillok-bot` itself, whose model answers from a table: a question, its answer while it is written, a survey of two steps; an answer that is
+cancelled, fails, and is asked for again."""
 from __future__ import annotations
 
 import json
@@ -9,11 +10,12 @@ import tempfile
 import unittest
 import uuid
 from pathlib import Path
+from typing import Any, Tuple
 
 from browser import missing
 from chat_store import Chats, SKY
 from store import BINARIES, ROOT, until
-from test_chat import Person
+from chat_case import Person
 
 sys.path.insert(0, str(ROOT / "Tests" / "ScriptedModel"))
 
@@ -31,20 +33,18 @@ def setUpModule() -> None:
 
 
 class ChatBotTests(unittest.TestCase):
-    def test_a_question_its_answer_and_a_survey_of_two_steps(self) -> None:
+    def start(self, table: list, **more: Any) -> Tuple[Chats, ScriptedModel, Person, str]:
+        """A bot, and someone in a conversation with it, which it has greeted."""
         folder = Path(tempfile.mkdtemp(prefix="sillok-chat-bot-"))
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
         chats = Chats(folder)
         self.addCleanup(chats.stop)
-        answer = "언제부터 아프셨나요? 정도는 어느 만큼이고, 정확한 위치는 어디인가요?"
-        model = ScriptedModel(table=[{"match": "머리가 아파요", "answer": answer}])
+        model = ScriptedModel(table=table)
         self.addCleanup(model.stop)
         (folder / "persona.md").write_text("너는 Dr.Bot이다.\n", "utf-8")
         (folder / "bot.json5").write_text(json.dumps({
             "bot": "drbot", "name": "Dr.Bot", "api": {"url": f"unix:{chats.daemon.socket}"}, "endpoint": {"url": model.url, "model": "m"},
-            "persona": {"ko": "persona.md"}, "greeting": {"ko": "안녕하세요, Dr.Bot입니다."}, "subscription": {"start": "now"},
-            "survey": {"id": "satisfaction", "offer": "reply", "after": ["dissatisfied"], "first": {"question": "helpful", "text": {"ko": "답변이 도움이 되셨나요?"}, "choices": CHOICES},
-                       "second": {"question": "reason", "text": {"ko": "어느 점이 불편하셨나요?"}, "choices": REASONS}}}, ensure_ascii=False), "utf-8")
+            "persona": {"ko": "persona.md"}, "greeting": {"ko": "안녕하세요, Dr.Bot입니다."}, "subscription": {"start": "now"}, **more}, ensure_ascii=False), "utf-8")
         with open(folder / "bot.log", "wb") as log:
             bot = subprocess.Popen([str(BINARIES / "sillok-bot"), "run", "--config", str(folder / "bot.json5")], stdout=log, stderr=log)
         self.addCleanup(bot.wait, 20)
@@ -56,7 +56,16 @@ class ChatBotTests(unittest.TestCase):
         self.addCleanup(b.quit)
         b.enter(chats.token(SKY))
         b.talk(c)
-        b.said("안녕하세요, Dr.Bot입니다.")
+        # It begins with a face and a greeting, a field and a search.
+        self.assertEqual(len(b.said("안녕하세요, Dr.Bot입니다.").find_elements("css selector", ".face svg")), 1)
+        self.assertTrue(b.one("#text").is_displayed() and b.one(".talk > .head .tool[href^='#/search']").is_displayed())
+        return chats, model, b, c
+
+    def test_a_question_its_answer_and_a_survey_of_two_steps(self) -> None:
+        answer = "언제부터 아프셨나요? 정도는 어느 만큼이고, 정확한 위치는 어디인가요?"
+        chats, model, b, c = self.start([{"match": "머리가 아파요", "answer": answer}], survey={
+            "id": "satisfaction", "offer": "reply", "after": ["dissatisfied"], "first": {"question": "helpful", "text": {"ko": "답변이 도움이 되셨나요?"}, "choices": CHOICES},
+            "second": {"question": "reason", "text": {"ko": "어느 점이 불편하셨나요?"}, "choices": REASONS}})
         model.fault("slow", ms=150)
         b.write("머리가 아파요")
         seen = set()
@@ -73,6 +82,29 @@ class ChatBotTests(unittest.TestCase):
             lines = chats.daemon.ask("GET", f"/v1/conversations/{c}/rows?type=survey.answered&order=oldest").rstrip("\n").split("\n")[:-1]
             return [(one["question"], one["choice"]) for one in (json.loads(line)["event"]["data"] for line in lines)]
         until(lambda: answers() == [("helpful", "dissatisfied"), ("reason", "content")], 10)
+        self.assertEqual(b.complaints(), [])
+
+    def test_an_answer_is_cancelled_fails_and_is_asked_for_again(self) -> None:
+        """S4-17, S1-9: by the token of who has asked, as a browser has it."""
+        chats, model, b, c = self.start([{"match": "천천히", "answer": "하나 둘 셋 넷 다섯 여섯 일곱 여덟"}], retries={"attempts": 2, "first": "10ms", "longest": "20ms"})
+        model.fault("slow", ms=400)
+        b.write("천천히 세어 줘")
+        b.until(lambda: "하나" in b.text(".row.live .bubble"), 20, "it begins")
+        b.one(".compose .cancel").click()
+        b.until(lambda: "답을 취소했습니다." in b.text(".talk .rows") and not b.all(".row.live"), 10, "cancelled")
+        open_ = lambda: [line["open"] for line in map(json.loads, chats.daemon.ask("GET", "/v1/subscriptions").rstrip("\n").split("\n")) if "open" in line]
+        until(lambda: open_() == [0], 10)
+        self.assertEqual(chats.texts(c), ["안녕하세요, Dr.Bot입니다.", "천천히 세어 줘"])
+        # The model fails, and each time all attempts; then it is there again.
+        model.fault("status", times=4, status=500)
+        b.one(".talk .note button").click()
+        b.until(lambda: "답하는 곳에 문제가 있습니다." in b.text(".talk .rows") and not b.all(".row.live"), 20, "it failed")
+        b.one(".talk .note button").click()
+        b.until(lambda: len(b.all(".talk .note.warn")) == 2 and len(b.all(".talk .note button")) == 1, 20, "it failed again")
+        b.one(".talk .note button").click()
+        b.said("하나 둘 셋 넷 다섯 여섯 일곱 여덟", 20)
+        b.until(lambda: not b.all(".row.live") and not b.all(".talk .note button"), 5, "all is done")
+        self.assertEqual(chats.texts(c)[2:], ["하나 둘 셋 넷 다섯 여섯 일곱 여덟"])
         self.assertEqual(b.complaints(), [])
 
 

@@ -34,10 +34,10 @@ class FileTests(unittest.TestCase):
     def test_budget(self) -> None:
         def kilobytes(*folders: str, but: str = "") -> float:
             return sum(path.stat().st_size for path in FILES if path.parent.name in folders and path.name != but) / 1000
-        self.assertLess(kilobytes("shared", but="strings.mjs"), 57)
+        self.assertLess(kilobytes("shared", but="strings.mjs"), 68)
         self.assertLess(kilobytes("console"), 108)
         self.assertLess((FOLDER / "shared" / "strings.mjs").stat().st_size / 1000, 30)
-        self.assertLess(kilobytes("shared", "console", "chat", "arrive"), 305)
+        self.assertLess(kilobytes("shared", "console", "chat", "arrive"), 320)
 
     def test_nothing_that_could_run_a_text(self) -> None:
         banned = [r"innerHTML", r"outerHTML", r"insertAdjacentHTML", r"document\.write", r"\beval\(", r"new Function", r"createContextualFragment", r"DOMParser",
@@ -63,7 +63,7 @@ class FileTests(unittest.TestCase):
         self.assertEqual(sorted((needed | asked) - operations), [])
 
     def test_pure_modules_know_no_document(self) -> None:
-        for name in ("diff", "text", "rows", "verify", "strings"):
+        for name in ("diff", "feed", "ids", "outbox", "text", "rows", "verify", "strings"):
             text = code(MODULES[FOLDER / "shared" / f"{name}.mjs"])
             self.assertIsNone(re.search(r"\b(document|window|location|localStorage|fetch)\b\s*[.(]", text), name)
             self.assertIsNone(re.search(r"^import ", text, flags=re.M), name)

@@ -5,17 +5,17 @@ import { ApiError, lines, network, object, path, request } from '../shared/api.m
 import { leave, loginForm } from '../shared/login.mjs';
 import { dialog } from '../shared/sheet.mjs';
 import { excerpt } from '../shared/text.mjs';
-import { Words, kept, keep, dress, redress } from '../shared/words.mjs';
-import { Feed } from './feed.mjs';
+import { Words, kept, keep, dress, looks } from '../shared/words.mjs';
+import { Feed } from '../shared/feed.mjs';
 import { find } from './find.mjs';
-import { eventID } from './ids.mjs';
-import { Outbox } from './outbox.mjs';
+import { eventID } from '../shared/ids.mjs';
+import { Outbox } from '../shared/outbox.mjs';
 import { contactsOf, people } from './people.mjs';
 import { Pieces } from './pieces.mjs';
 import { Rooms } from './rooms.mjs';
 import { strings } from './strings.mjs';
 import { Talk } from './talk.mjs';
-import { sign } from './icons.mjs';
+import { sign } from '../shared/icons.mjs';
 
 const words = new Words(strings);
 const root = document.getElementById('app');
@@ -23,7 +23,7 @@ const followed = ['message.*', 'bot.*', 'conversation.*', 'participant.*', 'surv
 
 /** What all views share. */
 const chat = {
-  words, say: words.t, when: words.when, me: null, pieces: new Pieces(), composers: new Map(), names: new Map(), called: new Map(), marks: new Map(), hits: null,
+  words, say: words.t, when: words.when, me: null, pieces: new Pieces(), composers: new Map(), names: new Map(), called: new Map(), marks: new Map(), bots: new Set(), photo: null, hits: null,
   rooms: null, outbox: null, feed: null, view: null, link, announce, dialog, lines, object,
   post: (parts, body) => request(path(parts), { method: 'POST', body }),
   ask: (method, parts, parameters, body) => request(path(parts, parameters), { method, body }),
@@ -33,6 +33,12 @@ const chat = {
   subject: (conversation) => `conversation/${conversation}`,
   /** An event of the one who is here. It goes by the outbox, which keeps it until it is stored. */
   tell: (type, conversation, data, more = {}) => chat.outbox.add({ id: eventID(), type, user: chat.me, subject: chat.subject(conversation), time: new Date().toISOString(), ...more, data }),
+  async copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      announce(chat.say('copied'));
+    } catch { announce(chat.say('notCopied')); }
+  },
   title(...parts) {
     const count = chat.rooms?.unread ?? 0;
     document.title = (count ? `(${count}) ` : '') + [...parts.filter(Boolean).map((one) => excerpt(one, 60)), chat.say('app')].join(' · ');
@@ -97,13 +103,57 @@ function failed(error, main = document.getElementById('main')) {
 const back = () => h('a', { class: 'tool back', href: '#/' }, sign('back', chat.say('back')));
 chat.back = back;
 
+/** All anew, in another language or look. */
+function again() {
+  frame();
+  chat.rooms.draw();
+  return show();
+}
+
 function settings() {
-  const { say } = chat, again = () => { sheet.sheet.close(); frame(); chat.rooms.draw(); show().then(() => document.getElementById('settings')?.focus()); };
+  const { say } = chat, look = kept('look') ?? 'auto';
+  // What is chosen here stands in the profile, for the other pages of the one who is here, and for bots.
+  const choose = (fields) => {
+    sheet.sheet.close();
+    prefer(fields);
+    chat.outbox.add({ id: eventID(), type: 'profile.changed', user: chat.me, time: new Date().toISOString(), data: { fields } });
+    again().then(() => document.getElementById('settings')?.focus());
+  };
   const sheet = dialog(say('settings'), say,
-    h('p', null, h('button', { type: 'button', lang: words.other, onclick: () => { words.speak(); again(); } }, words.otherName)),
-    h('p', null, h('button', { type: 'button', onclick: () => { redress(); again(); } }, say(`look.${kept('look') ?? 'auto'}`))),
+    h('p', null, h('button', { type: 'button', lang: words.other, onclick: () => choose({ language: words.other }) }, words.otherName)),
+    h('p', null, h('button', { type: 'button', onclick: () => choose({ appearance: ({ auto: 1, light: 2 })[look] ?? 0 }) }, say(`look.${look}`))),
     h('p', { class: 'help' }, say('signedInAs', chat.me)),
+    h('p', { class: 'help' }, say('eraseHelp')),
     h('p', null, h('button', { type: 'button', onclick: async () => { sheet.sheet.close(); await leave(); over(); } }, say('logout'))));
+}
+
+/** Takes over a language and an appearance (0 as the system has it, 1 light, 2 dark). Says whether the language is another one now. */
+function prefer({ language, appearance }) {
+  if (looks[appearance] && looks[appearance] !== (kept('look') ?? 'auto')) { keep('look', looks[appearance]); dress(); }
+  if (language !== words.other) return false;
+  words.speak();
+  return true;
+}
+
+/** What the profile says comes before what this browser has kept; not before what was chosen here and is not stored yet. */
+async function profile() {
+  const mine = chat.me;
+  try {
+    const { lines: fields } = await lines(['users', mine], { limit: 500 });
+    if (mine !== chat.me) return;
+    const of = Object.fromEntries(fields.map((one) => [one.name, one.value]));
+    if (typeof of.name === 'string') chat.names.set(mine, of.name);
+    chat.photo = /^[0-9a-f]{64}$/.test(of.photo?.sha256) ? of.photo : null;
+    if (!chat.outbox.of(undefined).some((one) => one.state !== 'refused') && prefer(of)) await again();
+    else chat.view?.named?.();
+  } catch (error) { if (error.status === 401) failed(error); }
+}
+
+/** Bots that have answered before: of them an answer is awaited. */
+async function answerers() {
+  const found = await lines(['users', chat.me, 'history'], { type: ['bot.replied', 'bot.failed'], limit: 50 }).catch(() => null);
+  for (const { event } of found?.lines ?? []) chat.bots.add(event.author);
+  chat.view?.drawOpen?.();
 }
 
 // MARK: Coming and going
@@ -131,7 +181,7 @@ async function begin() {
   const role = caller.roles.find((one) => one.startsWith('user:'));
   if (!role) return login(chat.say('noUser'));
   // What is kept for one is for no other.
-  if (chat.was !== role) for (const one of [chat.composers, chat.names, chat.called, chat.marks]) one.clear();
+  if (chat.was !== role) for (const one of [chat.composers, chat.names, chat.called, chat.marks, chat.bots]) one.clear();
   chat.was = role;
   chat.hits = null;
   chat.me = role.slice(5);
@@ -148,6 +198,7 @@ async function begin() {
   follow();
   chat.outbox.start();
   await Promise.all([chat.rooms.load(), show()]);
+  await Promise.all([profile(), answerers()]);
   // How the one who is here calls others: what is shown already is named anew.
   try { if (chat.view && (await contactsOf(chat)).length) chat.view?.named?.(); } catch { /* by their own names, then */ }
 }
@@ -185,7 +236,10 @@ function arrived(event) {
   chat.outbox.seen(event.id);
   chat.pieces.end(event);
   if (event.subject?.startsWith('conversation/')) chat.rooms.loadSoon();
-  else if (event.type.startsWith('contact.')) { if (chat.view?.people) chat.view.people(); else contactsOf(chat).catch(() => {}); } else if (event.type === 'profile.changed') chat.rooms.loadSoon();
+  else if (event.type.startsWith('contact.')) { if (chat.view?.people) chat.view.people(); else contactsOf(chat).catch(() => {}); } else if (event.type === 'profile.changed') {
+    chat.rooms.loadSoon();
+    if (event.user === chat.me) profile();
+  }
   chat.view?.arrived?.(event);
 }
 

@@ -1,13 +1,12 @@
 // A row of a conversation as those who talk see it.
-import { h } from '../shared/dom.mjs';
+import { h, fill } from '../shared/dom.mjs';
 import { prose, shown } from '../shared/prose.mjs';
 import { excerpt, language } from '../shared/text.mjs';
-import { sign } from './icons.mjs';
+import { sign } from '../shared/icons.mjs';
 
 const pictures = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);
 const soon = 300_000;
 /** What is told of a bot that has no answer, where that helps; else that it has none. */
-const failures = { filtered: 'botRefused', network: 'botUnreachable', timeout: 'botUnreachable', no_data: 'botUnreachable' };
 
 const part = (text) => excerpt(typeof text === 'string' ? text : JSON.stringify(text ?? ''), 80);
 
@@ -19,7 +18,7 @@ export function bubble(talk, row, before) {
   const { chat } = talk, { say } = chat, mine = row.author === chat.me;
   const day = chat.when(row.time, 'day'), isFirst = !before || chat.when(before.time, 'day') !== day;
   const isNext = before?.isMessage && row.isMessage && before.author === row.author && !isFirst && Date.parse(row.time) - Date.parse(before.time) < soon;
-  const line = row.isMessage ? message(talk, row, mine) : row.type === 'survey.offered' ? survey(talk, row) : notice(talk, row);
+  const line = row.isMessage ? message(talk, row, mine, isNext ? null : face(chat, row.author, row.isBot)) : row.type === 'survey.offered' ? survey(talk, row) : notice(talk, row);
   return h('article', {
     tabindex: -1, 'data-id': row.id, 'data-key': row.key, hidden: line === null && !isFirst,
     'aria-label': row.isMessage ? `${chat.name(row.author)}, ${chat.when(row.time)}` : chat.when(row.time),
@@ -31,32 +30,37 @@ export function bubble(talk, row, before) {
   line);
 }
 
-function message(talk, row, mine) {
+/** Who it is, for the eye: a picture, else the first letter of the name. */
+export const face = (chat, user, isBot) => h('span', { class: 'face', 'aria-hidden': 'true' },
+  user === chat.me && chat.photo ? h('img', { src: address(chat.photo), alt: '' }) : isBot ? sign('bot', '') : [...excerpt(chat.called.get(user) ?? chat.names.get(user) ?? user ?? '·', 40)][0]);
+
+function message(talk, row, mine, head) {
   const { chat } = talk, { say } = chat, time = h('span', { class: 'time' }, row.edits.length && !row.retracted ? [say('edited'), ' '] : null, chat.time(row.time, 'minute'));
   if (row.isErased || row.retracted) {
-    return h('div', { class: 'line' }, h('div', { class: 'bubble gone' }, h('p', null, say(row.isErased ? 'erased' : mine ? 'youTookBack' : 'takenBack'))), time);
+    return h('div', { class: 'line' }, head, h('div', { class: 'bubble gone' }, h('p', null, say(row.isErased ? 'erased' : mine ? 'youTookBack' : 'takenBack'))), time);
   }
   const reply = row.cause && talk.reply(row);
   const text = row.text ?? '';
   return [
-    h('div', { class: 'line' },
+    h('div', { class: 'line' }, head,
       h('div', { class: 'bubble', lang: text ? language(text) : null },
         reply ? h('p', { class: 'quote' }, h('a', { href: chat.link(['c', talk.conversation], { at: reply.id }) }, '↳ ', chat.name(reply.author), ': ', reply.retracted || reply.isErased ? '…' : part(reply.text ?? ''))) : null,
         row.attachments.map((file) => attachment(talk, row, file)),
         text ? prose(text, chat.marks.get(row.id)) : null,
         !text && !row.attachments.length ? h('p', null, say('unreadable')) : null),
-      time, mine && row.text !== null ? menu(talk, row) : null),
+      h('div', { class: 'meta' }, time, row.text || mine && row.text !== null ? menu(talk, row, mine) : null)),
     row.edits.length ? h('details', { class: 'before' }, h('summary', null, say('before')), [row.first ?? '', ...row.edits.slice(0, -1).map((edit) => edit.text)].map((one) => h('p', { lang: language(one) }, shown(excerpt(one, 2_000))))) : null,
     row.corrections.map((edit) => h('div', { class: 'correction', lang: language(edit.text) }, h('p', { class: 'by' }, say('correction', chat.name(edit.author))), prose(edit.text))),
   ];
 }
 
-function menu(talk, row) {
-  const { say } = talk.chat;
-  return h('details', { class: 'menu' }, h('summary', null, sign('more', say('menu', part(row.text)))),
-    h('div', null,
-      h('button', { type: 'button', class: 'plain', onclick: () => talk.edit(row) }, say('edit')),
-      h('button', { type: 'button', class: 'plain', onclick: () => talk.takeBack(row) }, say('takeBack'))));
+/** What can be done with a message; made when it is asked for, for there are many. */
+function menu(talk, row, mine) {
+  const { say, copy } = talk.chat, list = h('div'), item = (words, body) => h('button', { type: 'button', class: 'plain', onclick: body }, say(words));
+  const all = h('details', { class: 'menu' }, h('summary', { 'aria-label': say('menu', part(row.text)), onclick: () => fill(list,
+    mine ? [item('edit', () => talk.edit(row)), item('takeBack', () => talk.takeBack(row))] : null,
+    item('copy', () => { all.open = false; all.firstChild.focus(); copy(row.text ?? ''); })) }, '⋯'), list);
+  return all;
 }
 
 export const address = (file) => `/v1/attachments/${encodeURIComponent(file.sha256)}`;
@@ -115,10 +119,18 @@ function notice(talk, row) {
       case 'participant.joined': return say('joined', chat.name(of.user ?? row.user));
       case 'participant.left': return say('left', chat.name(of.user ?? row.user));
       case 'survey.answered': return row.author === chat.me && row.cause ? null : say('answered', who, part(of.choice ?? of.rating ?? of.choices));
-      case 'bot.failed': return of.final === false ? null : say(failures[of.code] ?? 'botFailed', who);
+      case 'bot.failed': return of.final === false ? null : failure(chat, row);
+      case 'bot.cancelled': return row.author === chat.me ? say('cancelled') : null;
       case 'bot.transcribed': return say('heard', who, excerpt(typeof of.text === 'string' ? of.text : '', 2_000));
       default: return null;
     }
   })();
-  return words === null ? null : h('p', { class: row.type === 'bot.failed' ? 'note warn' : 'note' }, row.type === 'bot.failed' ? '⚠ ' : null, shown(words));
+  return words === null ? null : h('p', { class: row.type === 'bot.failed' ? 'note warn' : 'note' }, row.type === 'bot.failed' ? '⚠ ' : null, shown(words),
+    talk.again?.by === row.id ? [' ', h('button', { type: 'button', class: 'inline', onclick: () => talk.askAgain(talk.again.id) }, say('askAgain'))] : null);
+}
+
+/** Why there is no answer, as far as its code is known here. */
+export function failure(chat, row) {
+  const key = `failed.${row.event.data?.code}`;
+  return `${chat.name(row.author)}: ${chat.say(key in chat.words.strings ? key : 'failed.unknown')}`;
 }

@@ -1,21 +1,29 @@
 // Where one writes: a text, pictures, files and voices, which are put to the node while one still writes.
 import { h, fill } from '../shared/dom.mjs';
 import { excerpt } from '../shared/text.mjs';
-import { prepared, put } from './upload.mjs';
+import { prepared, put } from '../shared/upload.mjs';
 import { record } from './voice.mjs';
 import { clip } from './bubble.mjs';
-import { sign } from './icons.mjs';
+import { sign } from '../shared/icons.mjs';
 
 export class Composer {
   /** That of a conversation: what is written and chosen there stays while one looks elsewhere, and goes on going up. */
   static of(chat, talk) {
-    const key = `${chat.words.language} ${talk.conversation}`, had = chat.composers.get(key);
-    if (!had) chat.composers.set(key, new Composer(chat, talk));
-    return Object.assign(chat.composers.get(key), { talk });
+    const had = chat.composers.get(talk.conversation);
+    if (had?.language !== chat.words.language) {
+      const made = new Composer(chat, talk);
+      chat.composers.set(talk.conversation, made);
+      // In another language: with what was written, and with what is up.
+      if (had) { made.files = had.files.filter((one) => one.item); made.write(had.edited ? had.kept : had.field.value); made.drawFiles(); }
+    }
+    const composer = Object.assign(chat.composers.get(talk.conversation), { talk });
+    composer.drawHold();
+    composer.drawTools();
+    return composer;
   }
 
   constructor(chat, talk) {
-    Object.assign(this, { chat, talk, files: [], edited: null, recording: null });
+    Object.assign(this, { chat, talk, language: chat.words.language, files: [], edited: null, recording: null });
     const { say } = chat;
     this.field = h('textarea', { id: 'text', rows: 1, 'aria-label': say('write'), placeholder: say('write'), autocomplete: 'off', enterkeyhint: 'send',
       oninput: () => { this.sized(); this.drawTools(); },
@@ -23,6 +31,7 @@ export class Composer {
     this.picker = h('input', { type: 'file', id: 'files', multiple: true, class: 'unseen', tabindex: -1, 'aria-hidden': 'true', onchange: () => { this.add(this.picker.files); this.picker.value = ''; } });
     this.list = h('ul', { class: 'picked', 'aria-label': say('attachments') });
     this.note = h('p', { class: 'editing', hidden: true });
+    this.hold = h('p', { class: 'editing', hidden: true }, say('awaited'), ' ', h('button', { type: 'button', class: 'inline cancel', onclick: () => this.talk.cancel() }, say('cancelAnswer')));
     this.alert = h('p', { role: 'alert', class: 'problem' });
     this.attach = h('button', { type: 'button', class: 'plain tool', onclick: () => this.picker.click() }, sign('clip', say('attach')));
     this.voice = h('button', { type: 'button', class: 'plain tool', onclick: () => this.speak() }, sign('voice', say('record')));
@@ -30,8 +39,7 @@ export class Composer {
     this.meter = h('div', { class: 'recording', hidden: true });
     this.element = h('form', { class: 'compose', onsubmit: (event) => { event.preventDefault(); this.submit(); },
       ondragover: (event) => event.preventDefault(), ondrop: (event) => { event.preventDefault(); this.add(event.dataTransfer.files); } },
-    this.note, this.alert, this.list, this.meter, h('div', { class: 'line' }, this.attach, this.picker, this.voice, this.field, this.send));
-    this.drawTools();
+    this.note, this.hold, this.alert, this.list, this.meter, h('div', { class: 'line' }, this.attach, this.picker, this.voice, this.field, this.send));
   }
 
   close() { this.recording?.cancel(); }
@@ -48,12 +56,26 @@ export class Composer {
 
   drawTools() {
     const isReady = this.files.every((one) => one.item), has = this.field.value.trim() !== '' || this.files.length > 0;
-    this.send.disabled = !has || !isReady || Boolean(this.recording);
+    this.send.disabled = !has || !isReady || Boolean(this.recording) || this.isHeld;
+    if (!this.isHeld) fill(this.alert);
     this.attach.disabled = this.voice.disabled = Boolean(this.edited || this.recording);
     this.voice.hidden = !navigator.mediaDevices || typeof MediaRecorder === 'undefined';
   }
 
+  /** One question at a time; what was said can be changed meanwhile. */
+  get isHeld() { return this.talk.waits.length > 0 && !this.edited; }
+
+  /** It stands where it does not move while pieces come: a press that has begun on its button is not lost. */
+  drawHold() {
+    if (this.hold.hidden !== this.talk.waits.length > 0) return;
+    const had = this.hold.contains(document.activeElement);
+    this.hold.hidden = !this.hold.hidden;
+    if (had) this.field.focus();
+    this.drawTools();
+  }
+
   submit() {
+    if (this.isHeld) return fill(this.alert, this.chat.say('held'));
     if (this.send.disabled) return;
     const text = this.field.value.trim();
     if (this.edited) {

@@ -1,7 +1,7 @@
 // Search in what one may read, and what one has looked for.
 import { h, fill } from '../shared/dom.mjs';
 import { excerpt, plain } from '../shared/text.mjs';
-import { sign } from './icons.mjs';
+import { sign } from '../shared/icons.mjs';
 
 const around = 40;
 

@@ -2,7 +2,7 @@
 import { h, fill } from '../shared/dom.mjs';
 import { shown } from '../shared/prose.mjs';
 import { excerpt } from '../shared/text.mjs';
-import { sign } from './icons.mjs';
+import { sign } from '../shared/icons.mjs';
 
 /** All contacts; from then on they are called as they were kept. */
 export async function contactsOf(chat) {

@@ -18,8 +18,8 @@ export class Pieces {
 
   /** An event is there: what it ends is told no more. */
   end(event) {
-    const cause = event.type === 'bot.failed' ? event.data?.inReplyTo ?? event.cause : event.cause;
-    for (const [key, one] of this.open) if (one.cause === cause && (!one.author || one.author === (event.author ?? event.user))) this.open.delete(key);
+    const cause = event.data?.inReplyTo ?? event.cause, who = event.type === 'bot.cancelled' ? null : event.author ?? event.user;
+    for (const [key, one] of this.open) if (one.cause === cause && (!one.author || !who || one.author === who)) this.open.delete(key);
   }
 
   /** What is being written in a conversation. */

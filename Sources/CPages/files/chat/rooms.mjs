@@ -9,10 +9,11 @@ export class Rooms {
     Object.assign(this, { chat, list: [], by: new Map(), old: new Map(), count: page, more: false, current: null, isLoading: false, isLoaded: false });
     this.items = h('ul', { class: 'rooms', 'aria-busy': 'true' });
     this.further = h('button', { type: 'button', class: 'more', hidden: true, onclick: () => { this.count += page; this.load(); } });
-    this.element = h('nav', {}, this.items, this.further);
+    this.aside = h('button', { type: 'button', class: 'inline', onclick: () => { this.showsHidden = !this.showsHidden; this.load(); } });
+    this.element = h('nav', {}, this.items, this.further, this.aside);
   }
 
-  get unread() { return this.list.filter((room) => room.unread).length; }
+  get unread() { return this.list.filter((room) => room.unread && !room.hidden).length; }
 
   async load() {
     if (this.isLoading) { this.isStale = true; return; }
@@ -23,7 +24,7 @@ export class Rooms {
         const rooms = [];
         let cursor;
         do {
-          const found = await this.chat.lines(['users', this.chat.me, 'conversations'], { limit: Math.min(this.count - rooms.length, 500), cursor, language: this.chat.words.language });
+          const found = await this.chat.lines(['users', this.chat.me, 'conversations'], { limit: Math.min(this.count - rooms.length, 500), cursor, all: this.showsHidden ? 1 : null, language: this.chat.words.language });
           rooms.push(...found.lines);
           cursor = found.end.more ? found.end.next : null;
         } while (cursor && rooms.length < this.count);
@@ -85,6 +86,7 @@ export class Rooms {
     if (!this.list.length) this.items.replaceChildren(h('li', { class: 'hint' }, say('noRooms')));
     this.further.hidden = !this.more;
     this.further.textContent = say('more');
+    this.aside.textContent = say(this.showsHidden ? 'withoutHidden' : 'withHidden');
     if (held) this.items.querySelector(`a[data-room="${CSS.escape(held)}"]`)?.focus({ preventScroll: true });
     this.chat.title(this.chat.view?.name);
   }
@@ -96,7 +98,7 @@ export class Rooms {
     const today = chat.when(Date.now(), 'day');
     return h('a', { href: chat.link(['c', room.conversation]), 'data-room': room.conversation, 'aria-current': room.conversation === this.current ? 'page' : null, class: room.unread ? 'unread' : null },
       h('span', { class: 'face', 'aria-hidden': 'true' }, [...name][0] ?? '·'),
-      h('span', { class: 'name' }, name),
+      h('span', { class: 'name' }, name, room.hidden ? ` (${say('hiddenRoom')})` : null),
       h('span', { class: 'when' }, chat.time(room.last_time, chat.when(room.last_time, 'day') === today ? 'minute' : 'date')),
       h('span', { class: 'last' }, last),
       open ? h('span', { class: 'badge failed' }, h('span', { 'aria-hidden': 'true' }, '!'), h('span', { class: 'unseen' }, say('notSentHere', open)))

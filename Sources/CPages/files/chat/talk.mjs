@@ -4,20 +4,22 @@ import { prose, shown } from '../shared/prose.mjs';
 import { displayTime, order, row as rowOf } from '../shared/rows.mjs';
 import { excerpt } from '../shared/text.mjs';
 import { loader, RowWindow } from '../shared/window.mjs';
-import { bubble, clip } from './bubble.mjs';
+import { bubble, clip, face, failure } from './bubble.mjs';
 import { Composer } from './compose.mjs';
-import { eventID } from './ids.mjs';
-import { sign } from './icons.mjs';
+import { eventID } from '../shared/ids.mjs';
+import { sign } from '../shared/icons.mjs';
+import { patience, questions, waiting } from './questions.mjs';
 
 /** What is shown; marks of reading and amendments are no rows. */
-const types = ['message.posted', 'bot.replied', 'bot.failed', 'bot.transcribed', 'survey.offered', 'survey.answered', 'conversation.started', 'conversation.renamed', 'conversation.closed', 'participant.joined', 'participant.left'];
+const types = ['message.posted', 'bot.replied', 'bot.failed', 'bot.transcribed', 'bot.cancelled', 'bot.retryRequested', 'survey.offered', 'survey.answered', 'conversation.started', 'conversation.renamed', 'conversation.closed', 'participant.joined', 'participant.left'];
+const told = { 'message.retracted': 'takingBack', 'message.edited': 'editing', 'bot.cancelled': 'cancelAnswer', 'bot.retryRequested': 'askAgain', 'conversation.hidden': 'hide', 'conversation.shown': 'unhide' };
 const near = 80, spoken = 300;
 
 export class Talk {
   constructor(chat, conversation, query) {
     Object.assign(this, {
       chat, conversation, query, subject: chat.subject(conversation), leaving: new AbortController(), answers: new Map(), stale: new Set(), isAtEnd: true,
-      unreadFrom: undefined, marked: null, hasNews: false, isLoaded: false, fresh: 0, typing: null, keepsFocus: true, current: query.get('at'),
+      unreadFrom: undefined, marked: null, hasNews: false, isLoaded: false, fresh: 0, typing: null, keepsFocus: true, current: query.get('at'), waits: [],
     });
     const { say } = chat, parts = ['conversations', conversation, 'rows'], ask = (more) => chat.lines(parts, { type: types, ...more });
     this.load = loader(ask, rowOf);
@@ -30,13 +32,16 @@ export class Talk {
     this.heading = h('h1', { tabindex: -1 });
     this.people = h('p', { class: 'people' });
     this.hitBar = h('div', { class: 'hits', hidden: true });
-    this.open = h('div', { class: 'open' });
+    this.mine = h('div');
+    this.live = h('div');
+    this.typed = h('div');
+    this.open = h('div', { class: 'open' }, this.mine, this.live, this.typed);
     this.down = h('button', { type: 'button', class: 'down', hidden: true, onclick: () => this.newest() });
     this.composer = Composer.of(chat, this);
     this.element = h('section', { class: 'talk' },
       h('header', { class: 'head' }, chat.back(), h('div', null, this.heading, this.people),
         h('a', { class: 'tool', href: chat.link(['search'], { in: conversation }) }, sign('search', say('searchHere'))),
-        this.hitBar),
+        h('button', { type: 'button', class: 'plain tool', id: 'manage', onclick: () => this.manage() }, sign('more', say('manage'))), this.hitBar),
       this.window.element, this.open, h('div', { class: 'foot' }, this.down, this.composer.element));
     this.named();
   }
@@ -58,7 +63,7 @@ export class Talk {
 
   /** Rows whose authors are called otherwise now. */
   rename() {
-    const names = JSON.stringify([...this.chat.names, ...this.chat.called]);
+    const names = JSON.stringify([...this.chat.names, ...this.chat.called, this.chat.photo]);
     if (this.called !== undefined && this.called !== names && this.isLoaded) this.window.keep(() => this.window.redraw());
     this.called = names;
   }
@@ -100,6 +105,7 @@ export class Talk {
     this.isClosed = true;
     this.leaving.abort();
     clearTimeout(this.reading);
+    clearTimeout(this.patience);
     this.composer.close();
   }
 
@@ -108,6 +114,7 @@ export class Talk {
   learn(rows) {
     for (const row of rows) {
       this.chat.outbox.seen(row.id);
+      if (row.type === 'bot.replied' || row.type === 'bot.failed') this.chat.bots.add(this.bot = row.author);
       if (row.type === 'survey.answered' && row.author === this.chat.me && row.cause) this.answers.set(row.cause, row.event.data?.choice ?? '');
     }
   }
@@ -168,7 +175,10 @@ export class Talk {
     // What is there may be folded already, and an event alone is not.
     if (!this.isLoaded) { this.isBehind = true; return; }
     if (this.window.find(row.id)) return;
+    // In place of what waited for it, in one go.
+    if (row.isBot) this.drawNow(row);
     const isShown = this.window.put(row, order);
+    if (row.type === 'bot.failed' && row.event.data?.final !== false) chat.announce(failure(chat, row));
     if (!row.isMessage) return this.stick();
     if (row.author === chat.me) return this.toEnd();
     this.hasNews = true;
@@ -189,6 +199,7 @@ export class Talk {
         const at = displayTime(row), found = await this.chat.lines(['conversations', this.conversation, 'rows'], { type: types, order: 'oldest', limit: 500, since: new Date(at).toISOString(), until: new Date(at + 1).toISOString() });
         this.stale.delete(id);
         for (const line of found.lines) if (line.event.id === id && !this.isClosed) this.window.put(rowOf(line), order);
+        this.drawOpen();
         this.stick();
       } catch { return; }
     }
@@ -229,16 +240,15 @@ export class Talk {
     this.drawing = requestAnimationFrame(() => { this.drawing = null; this.drawNow(); });
   }
 
-  drawNow() {
-    const { chat } = this, { say } = chat, held = this.open.contains(document.activeElement) ? document.activeElement.dataset.id : null;
-    const open = chat.outbox.of(this.subject), pieces = chat.pieces.of(this.conversation, Date.now());
-    fill(this.open,
-      open.map((one) => this.sending(one)),
-      pieces.map((one) => h('div', { class: 'row theirs bot live', 'aria-busy': 'true' }, h('p', { class: 'who' }, shown(chat.name(one.author)), h('span', { class: 'kind' }, say('bot'))),
-        h('div', { class: 'line' }, h('div', { class: 'bubble' }, one.text ? prose(one.text) : null, h('span', { class: 'dots' }, h('span', { class: 'unseen' }, say('writing'))))))),
-      this.typing && Date.now() - this.typing.at < 5_900 ? h('p', { class: 'note' }, say('typing', chat.name(this.typing.author))) : null);
-    if (held) this.open.querySelector(`[data-id="${CSS.escape(held)}"]`)?.focus();
-    const bad = open.filter((one) => one.state === 'failed' || one.state === 'refused').length;
+  /** `more`: what is about to stand among the rows. */
+  drawNow(...more) {
+    const { chat } = this, { say } = chat, held = this.mine.contains(document.activeElement) ? document.activeElement.dataset.id : null;
+    const open = chat.outbox.of(this.subject), isBad = ({ state }) => state === 'failed' || state === 'refused';
+    fill(this.mine, open.filter((one) => /^(message|survey)\./.test(one.event.type) || isBad(one)).map((one) => this.sending(one)));
+    fill(this.typed, this.typing && Date.now() - this.typing.at < 5_900 ? h('p', { class: 'note' }, say('typing', chat.name(this.typing.author))) : null);
+    if (held) this.mine.querySelector(`[data-id="${CSS.escape(held)}"]`)?.focus();
+    this.drawAnswers([...this.window.rows, ...more, ...open.filter((one) => !isBad(one)).map(({ event }) => rowOf({ event }))]);
+    const bad = open.filter(isBad).length;
     if (bad && bad !== this.bad) chat.announce(say('notSent'));
     this.bad = bad;
     this.stick();
@@ -246,7 +256,7 @@ export class Talk {
 
   sending({ event, state, code }) {
     const { say } = this.chat, text = event.data.text ?? '', is = event.type === 'message.posted';
-    const what = is ? null : say(event.type === 'message.retracted' ? 'takingBack' : event.type === 'message.edited' ? 'editing' : 'surveyAnswer');
+    const what = is ? null : say(told[event.type] ?? 'surveyAnswer');
     const status = state === 'failed' || state === 'refused'
       ? h('span', { class: 'time failed' }, say(state === 'failed' ? 'notSent' : 'refused', code), ' ',
         state === 'failed' ? h('button', { type: 'button', class: 'inline', 'data-id': event.id, onclick: () => this.chat.outbox.again(event.id) }, say('again')) : null,
@@ -259,6 +269,57 @@ export class Talk {
   post(text, attachments) {
     this.chat.tell('message.posted', this.conversation, { ...(text ? { text } : {}), ...(attachments.length ? { attachments } : {}) });
     if (this.window.newer) this.newest(); else { this.drawNow(); this.toEnd(); }
+  }
+
+  /** Answers that are being written, and a bubble for one that is awaited: the same one, until the reply stands in its place. */
+  drawAnswers(rows) {
+    const { chat } = this, { say } = chat, room = chat.rooms.room(this.conversation), now = Date.now(), was = this.waits.length;
+    const bot = this.bot ?? room?.others?.find((one) => chat.bots.has(one.user))?.user;
+    const isOut = rows.findLast((row) => row.author === bot || row.event.data?.user === bot)?.type === 'participant.left';
+    const list = bot && !isOut && this.isLoaded && !this.window.newer ? questions(rows, chat.me, room?.category === 'voice') : [];
+    const waits = this.waits = waiting(list, now), isWaiting = (id) => waits.some((one) => one.id === id);
+    const answers = chat.pieces.of(this.conversation, now).filter((one) => isWaiting(one.cause) || !list.some((other) => other.id === one.cause));
+    if (waits.length && !answers.some((one) => isWaiting(one.cause))) answers.push({ cause: waits[0].id, author: bot });
+    const nodes = answers.map(({ cause, author, text }) => {
+      const id = `${cause} ${author}`, node = [...this.live.children].find((one) => one.dataset.answer === id) ?? h('div', { class: 'row theirs bot live', 'aria-busy': 'true', 'data-answer': id },
+        h('p', { class: 'who' }, shown(chat.name(author)), h('span', { class: 'kind' }, say('bot'))),
+        h('div', { class: 'line' }, face(chat, author, true), h('div', { class: 'bubble' })));
+      fill(node.querySelector('.bubble'), text ? prose(text) : null, h('span', { class: 'dots' }, h('span', { class: 'unseen' }, say(text ? 'writing' : 'awaited'))));
+      return node;
+    });
+    this.live.replaceChildren(...nodes);
+    if (waits.length && !was) chat.announce(say('awaiting', chat.name(bot)));
+    this.composer.drawHold();
+    clearTimeout(this.patience);
+    if (waits.length) this.patience = setTimeout(() => this.drawOpen(), waits[0].at + patience - now + 100);
+    const last = list.at(-1), old = this.again;
+    this.again = last?.state === 'failed' || last?.state === 'cancelled' ? last : null;
+    if (old?.by !== this.again?.by) for (const one of [old, this.again]) if (one) this.window.update(one.by);
+  }
+
+  /** The answer is wanted no more. */
+  cancel() {
+    for (const { id } of this.waits) this.chat.tell('bot.cancelled', this.conversation, { inReplyTo: id });
+    this.drawNow();
+    this.composer.field.focus();
+  }
+
+  askAgain(id) {
+    this.chat.tell('bot.retryRequested', this.conversation, { inReplyTo: id });
+    this.drawNow();
+    this.toEnd();
+  }
+
+  /** A conversation can be taken from one's own list; what erasing it would be is said. */
+  manage() {
+    const { chat } = this, { say } = chat, isHidden = chat.rooms.room(this.conversation)?.hidden === true;
+    const sheet = chat.dialog(say(isHidden ? 'unhideAsk' : 'hideAsk'), say, h('p', { class: 'quote' }, shown(this.name)), isHidden ? null : h('p', null, say('hideHelp')),
+      h('p', null, h('button', { type: 'button', class: 'main', onclick: () => {
+        sheet.sheet.close();
+        chat.tell(isHidden ? 'conversation.shown' : 'conversation.hidden', this.conversation, {});
+        chat.announce(say(isHidden ? 'unhidden' : 'hidden'));
+        if (!isHidden) chat.go();
+      } }, say(isHidden ? 'unhide' : 'hide'))), h('p', { class: 'help' }, say('eraseHelp')));
   }
 
   edit(row) { this.composer.edit(row); }

@@ -67,6 +67,9 @@ export class Words {
   }
 }
 
+/** By their numbers in a profile. */
+export const looks = ['auto', 'light', 'dark'];
+
 /** Light, dark, or as the system has it. */
 export function dress() {
   const look = kept('look');

@@ -1,5 +1,5 @@
 // Bytes on their way to the node: pictures made smaller, a SHA-256 that goes along, and how far it is.
-import { ApiError, told } from '../shared/api.mjs';
+import { ApiError, told } from './api.mjs';
 
 const longest = 2_048;
 const drawn = new Set(['image/jpeg', 'image/png', 'image/webp']);
