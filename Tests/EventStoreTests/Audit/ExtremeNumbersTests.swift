@@ -7,10 +7,10 @@ import Testing
 /// Numbers that no writer puts there, in each column of the log: whoever reads or goes on says so, and lives (D22).
 struct ExtremeNumbersTests {
     private static let sample = Result { try SampleStore() }
-    /// What only this store says of itself, in a form of its own: text, or a number that may be any.
-    private static let free: Set<String> = ["meta.key", "erased.goal"]
 
-    @Test("No number in any column ends a reader, a writer, a backup or a replay", arguments: [Int64.max, .min, 1 << 50])
+    @Test(
+        "No number in any column ends a reader, a writer, a backup or a replay",
+        arguments: [Int64.max, .min, 1 << 50])
     func anywhere(number: Int64) throws {
         let sample = try Self.sample.get()
         let log = try Connection(path: StoreFiles(sample.folder.path).log, mode: .read)
@@ -25,16 +25,19 @@ struct ExtremeNumbersTests {
             let folder = try sample.damaged { connection in
                 let rows = try connection.integer("SELECT count(*) FROM \(table)") ?? 0
                 try? connection.execute(
-                    "UPDATE \(table) SET \(column) = \(number) WHERE rowid = (SELECT rowid FROM \(table) LIMIT 1 OFFSET \(rows / 2))")
+                    "UPDATE \(table) SET \(column) = \(number) WHERE rowid = (SELECT rowid FROM \(table) LIMIT 1 OFFSET \(rows / 2))"
+                )
             }
             use(StoreFiles(folder.path))
         }
     }
 
-    @Test("A time of arrival, or its position, that cannot be is named, and hinders nobody who does not need it", arguments: [
-        "time = \(Int64.min)", "time = \(Int64.max)", "time = 'noon'", "position = \(Int64.max)", "position = -1",
-        "position = \(Int64(Limits.number) + 1)",
-    ])
+    @Test(
+        "A time of arrival, or its position, that cannot be is named, and hinders nobody who does not need it",
+        arguments: [
+            "time = \(Int64.min)", "time = \(Int64.max)", "time = 'noon'", "position = \(Int64.max)", "position = -1",
+            "position = \(Int64(Limits.number) + 1)",
+        ])
     func arrivals(change: String) throws {
         let sample = try Self.sample.get()
         let folder = try sample.damaged {
@@ -66,7 +69,7 @@ struct ExtremeNumbersTests {
         _ = try? StoreReplay(files).make(in: files.folder + "/replayed")
         _ = try? Projector.catchUp(files)
         if let views = try? ViewReader(files) {
-            _ = try? views.history(of: "u-1", TimelineQuery(limit: 50))
+            _ = try? views.history(user: "u-1", TimelineQuery()) { _ in true }
         }
         if let store = try? EventStore(opening: files.folder) {
             _ = try? store.appendBlocking([.message("다음", user: "u-1")])
