@@ -102,7 +102,11 @@ extension LogAudit {
             findings.add(subject.finding(.origins, fault))
             return
         }
-        if index == own, let start = OriginStart(event) { ownName = start.name }
+        guard let start = OriginStart(event) else { return }
+        if index == own { ownName = start.name }
+        if let succession = start.succession, succession.known > succession.had {
+            successions.append((proof.id, succession))
+        }
     }
 }
 

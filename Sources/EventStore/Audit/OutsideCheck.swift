@@ -198,7 +198,22 @@ extension LogAudit {
             findings.add(.ends, "the log ends at position \(top); \(source) knows \(last)")
         }
         for known in outside.heads { try check(known) }
+        tellLosses()
         try checkSeal()
+    }
+
+    /// What a node itself has signed to be missing, and what has not come back from a peer.
+    private mutating func tellLosses() {
+        let losses = successions.compactMap { origin, succession -> String? in
+            let seq = indexesByID[succession.previous].map { origins[$0].seq } ?? 0
+            guard seq < succession.known else { return nil }
+            let (lost, change) = (succession.previous, succession.change)
+            return """
+                origin \(lost) ends at seq \(seq), and has had \(succession.known): its node went on as \(origin) \
+                (\(change.rawValue): \(change.summary))
+                """
+        }
+        remarks += losses.prefix(VerifyReport.maximumPerCheck)
     }
 
     private mutating func tell(_ found: CutEvidence) {

@@ -102,6 +102,8 @@ struct LogAudit {
     var advanced: Set<Int>?
     /// What the first own event calls the node.
     var ownName: String?
+    /// The origins that were begun because events of another were missing.
+    var successions: [(origin: OriginID, OriginSuccession)] = []
     var erased: UInt64 = 0
     /// Whether this release has read again what earlier ones could not: nothing it can read is marked unreadable then.
     var isReread = false

@@ -119,7 +119,10 @@ enum Schema {
                 try connection.integer("PRAGMA application_id") ?? 0, try version(of: connection)
             )
         }
-        guard application == applicationID, versions.contains(found) else {
+        guard application == applicationID, found > 0 else {
+            throw .corrupt("\(connection.path) is no log of events: it is empty, or another file")
+        }
+        guard versions.contains(found) else {
             throw .unknownFormat(path: connection.path, version: Int(found))
         }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventStore
 
-/// Numbers that no writer puts there, in each column of the log: whoever reads or goes on says so, and lives (D22).
+/// Numbers that no writer puts there, in each column of the log: readers and writers say so, and live (D22).
 struct ExtremeNumbersTests {
     private static let sample = Result { try SampleStore() }
 

@@ -119,7 +119,8 @@ struct VerifierTests {
             let other = try Connection(path: files.log, mode: .write)
             try other.execute("CREATE TABLE t(x)")
         }
-        #expect(throws: StoreError.unknownFormat(path: files.log, version: 0)) { _ = try verify(folder) }
+        let refusal = StoreError.corrupt("\(files.log) is no log of events: it is empty, or another file")
+        #expect(throws: refusal) { _ = try verify(folder) }
         try Data("not a database, but long enough to be read as one".utf8).write(to: URL(filePath: files.log))
         #expect(throws: StoreError.self) { _ = try verify(folder) }
     }
