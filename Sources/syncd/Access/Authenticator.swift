@@ -32,6 +32,9 @@ final class Authenticator: Sendable {
         var records: AccessRecords
         /// The log was read once.
         var isRead = false
+        /// A reading waits for its turn.
+        var isDue = false
+        var isStopping = false
         var attempts = AttemptLimit()
         /// Refusals since the start, by what was shown and why.
         var failures: [AuthenticationFailure: UInt64] = [:]
@@ -76,6 +79,7 @@ final class Authenticator: Sendable {
 
     func stop() {
         changed.withLock { $0 = nil }
+        state.withLock { $0.isStopping = true }
         worker.stop()
     }
 
@@ -228,11 +232,22 @@ final class Authenticator: Sendable {
 
     // MARK: Reading
 
+    /// Has the worker read once more. One reading waits at most: it sees what has come until it begins.
     private func readSoon() {
+        let isFirst = state.withLock { state in
+            defer { state.isDue = true }
+            return !state.isDue
+        }
+        guard isFirst else { return }
         worker.submit { [weak self] _ in
-            guard let self else { return }
+            guard let self,
+                state.withLock({ state in
+                    state.isDue = false
+                    return !state.isStopping
+                })
+            else { return }
             do throws(StoreError) { try read() } catch {
-                // The views are being built: until they are here, tokens are asked to wait.
+                // The views are being built, or the disk is full: until they are here, tokens are asked to wait.
                 sleepMilliseconds(500)
                 readSoon()
             }
