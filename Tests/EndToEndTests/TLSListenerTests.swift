@@ -78,12 +78,20 @@ struct TLSListenerTests {
         #expect(daemon.terminate() == 0)
     }
 
-    @Test("Without TLS only a loopback address can be listened at; one of a pair is refused")
+    @Test("Without TLS only a loopback address can be listened at; one of a pair is refused, and what is no pair")
     func configuration() async throws {
         let folder = try TemporaryFolder.made()
         var tool = try Tool.named("syncd")
         for (more, word) in [
             (["SYNCD_API__LISTEN": "0.0.0.0:7461"], "TLS"), (["SYNCD_API__TLS__KEY": file("first.key")], "not both"),
+            (
+                ["SYNCD_API__TLS__CERTIFICATE": file("first.pem"), "SYNCD_API__TLS__KEY": file("second.key")],
+                "key values mismatch"
+            ),
+            (
+                ["SYNCD_API__TLS__CERTIFICATE": file("first.pem"), "SYNCD_API__TLS__KEY": file("first.pem")],
+                "api.tls: read "
+            ),
         ] {
             tool.environment.merge(more) { $1 }
             let run = try await tool.run(["--check-config", "--dev"], in: folder.path)

@@ -1260,3 +1260,12 @@ fault(683, "attachments by how they stand have one page", "", "DoorTests",
       (SD + "Endpoints/ReadEndpoint+Attachments.swift", "page.next = .names(place.names)", "if !isPlanted(683) { page.next = .names(place.names) }"))
 fault(684, "a place for uploads is not given back", "INV-9", "DoorTests",
       (SD + "Endpoints/UploadPlaces.swift", "        free += 1\n", "        free += isPlanted(684) ? 0 : 1\n"))
+fault(760, "--check-config calls a key fine that does not fit its certificate", "", "TLSListenerTests",
+      (SD + "Syncd.swift", "_ = try APIServer.tls(settings.configuration.api)", "if !isPlanted(760) { _ = try APIServer.tls(settings.configuration.api) }"))
+fault(761, "verify passes over times of arrival that cannot be", "INV-2", "ExtremeNumbersTests",
+      (ES + "Audit/Verifier.swift", "in try audit.checkArrivals() }", "in if !isPlanted(761) { try audit.checkArrivals() } }"))
+fault(762, "a time of arrival that cannot be is read", "INV-9", "ExtremeNumbersTests",
+      (ES + "Log/Arrivals.swift", "if let fault = Arrivals.fault(position: found, time: time) {",
+       "if !isPlanted(762), let fault = Arrivals.fault(position: found, time: time) {"))
+fault(763, "verify is silent on events that a node has signed to have lost", "INV-3", "MemoryTests",
+      (ES + "Audit/OutsideCheck.swift", "guard seq < succession.known else", "guard seq < succession.known, !isPlanted(763) else"))

@@ -186,7 +186,8 @@ final class APIServer: Sendable {
         try certificate.withLock { tls throws(CommandFailure) in tls = try Self.tls(api) }
     }
 
-    private static func tls(_ api: DaemonConfiguration.API) throws(CommandFailure) -> ServerTLS? {
+    /// The certificate and its key as they are read at the start; `nil` where there is none.
+    static func tls(_ api: DaemonConfiguration.API) throws(CommandFailure) -> ServerTLS? {
         guard let certificate = api.tls.certificate, let key = api.tls.key else { return nil }
         do throws(TLSSetupError) { return try ServerTLS(certificate: certificate, key: key) } catch {
             throw CommandFailure(
