@@ -79,6 +79,15 @@ import Testing
         #expect(Sanitizer.lines("a\n\tb\r\n\u{1B}c") == "a\n\tb\\r\n\\x1bc")
     }
 
+    @Test("Fillers of Hangul, which show nothing, are told; a payload's worth of control characters takes no time")
+    func fillersAndLength() {
+        #expect(Sanitizer.line("\u{3164}가\u{FFA0}") == "\\u{3164}가\\u{ffa0}")
+        let begin = ContinuousClock.now
+        let shown = Sanitizer.line(String(repeating: "\0", count: 262_144))
+        #expect(shown.utf8.count == 4 * 262_144)
+        #expect(ContinuousClock.now - begin < .seconds(5))
+    }
+
     @Test func plainCellsCanBeReadBack() {
         #expect(Sanitizer.plain("a\tb\nc\\n") == "a\\tb\\nc\\\\n")
         #expect(Sanitizer.plain("\\") == "\\\\")

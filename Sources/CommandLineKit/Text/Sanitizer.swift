@@ -25,20 +25,21 @@ package enum Sanitizer {
         if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && !(escapingBackslash && $0 == UInt8(ascii: "\\")) }) {
             return text
         }
-        var result = String.UnicodeScalarView()
+        // Not its view of scalars: appending several to that copies all of it.
+        var result = ""
         let scalars = Array(text.unicodeScalars)
         for (index, scalar) in scalars.enumerated() {
             if keepingLines && (scalar == "\n" || scalar == "\t") {
-                result.append(scalar)
+                result.unicodeScalars.append(scalar)
             } else if scalar == "\\" && escapingBackslash {
-                result.append(contentsOf: "\\\\".unicodeScalars)
+                result += "\\\\"
             } else if isHarmless(scalar, at: index, of: scalars) {
-                result.append(scalar)
+                result.unicodeScalars.append(scalar)
             } else {
-                result.append(contentsOf: escape(scalar).unicodeScalars)
+                result += escape(scalar)
             }
         }
-        return String(result)
+        return result
     }
 
     private static func isHarmless(_ scalar: Unicode.Scalar, at index: Int, of scalars: [Unicode.Scalar]) -> Bool {
@@ -49,6 +50,8 @@ package enum Sanitizer {
         if scalar.properties.isVariationSelector {
             return index > 0 && !scalars[index - 1].properties.isVariationSelector
         }
+        // Letters by their category, which show nothing where no syllable is made of them.
+        if value == 0x3164 || value == 0xFFA0 { return false }
         switch scalar.properties.generalCategory {
         case .format: return DisplayWidth.of(scalar) > 0 && value != 0xAD
         case .control, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate: return false
