@@ -38,6 +38,7 @@ test('what a diff keeps and drops is the first text, what it keeps and adds the 
 test('nothing of a text is lost or hidden: its parts are the text, and what is not seen has a number', () => {
   const text = 'a\u202eb\u0000\u200b가\u{e0041}\ufeff\n';
   assert.equal(visible(text).map((part) => part.text ?? String.fromCodePoint(parseInt(part.code, 16))).join(''), text);
+  assert.deepEqual(visible('\u3164가\uffa0').map((part) => part.code ?? part.text), ['3164', '가', 'ffa0']);
   assert.equal(plain(text), 'a␣202eb␣0000␣200b가␣e0041␣feff\n');
   assert.equal(plain('가나다\tx'), '가나다\tx');
   assert.equal(excerpt('  가\n나  '.repeat(50), 5), '가 나 …');

@@ -1,7 +1,7 @@
 // What a text of a chat becomes on a page: pure, without a document.
 
 // Controls, marks that turn the direction of writing, invisible blanks and tags: shown by their number. Tab and line ends stay.
-const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** Parts of a text: `{ text }` as it is, `{ code }` for a character that must be seen to be noticed. */
 export function visible(text) {
