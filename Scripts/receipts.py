@@ -1,7 +1,7 @@
-"""Checks receipts and proven answers, without any of Sillok's code; a part of verify.py, whose `--since` and `--proof` use it. Written from
-FORMATS.md; § means a section there. Nothing here reads a store or the network."""
-import base64, datetime, json, os, re, sys, types, uuid
-from verify import ODD, audited, dot_of, fields, grown, leads, leaf_of, members, node_of, parsed, sha, signed
+"""Checks what speaks of a log from outside of it, without any of Sillok's code: receipts and proven answers, proofs of forks, cosignatures, erasures
+that were put back. A part of verify.py, which must lie beside it. Written from FORMATS.md; § means a section there."""
+import base64, datetime, json, os, re, sqlite3, sys, types, uuid
+from verify import CLOCK, ODD, dot_of, fields, grown, half, head_text, join, kind, leads, leaf_of, members, node_of, opened, parsed, sha, signed
 
 
 class Lie(Exception):
@@ -10,6 +10,13 @@ class Lie(Exception):
 
 class NoReceipt(OSError):
     """The file is neither a receipt nor a proven answer."""
+
+
+def audited(leaf, index, size, path):
+    """The root that an audit path (RFC 6962, 2.1.1) leads to; uses `path` up from its end."""
+    if size == 1: return leaf
+    step, k = path.pop(), half(size)
+    return join(audited(leaf, index, k, path), step) if index < k else join(step, audited(leaf, index - k, size - k, path))
 
 
 TIME = r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z'
@@ -158,7 +165,7 @@ def kept(paths):
     def compare(store):
         for path, receipt in found:
             maker, here = receipt.maker, [id for id, *_ in store.origins.values()]
-            is_own = maker['node'] == store.own.hex()
+            is_own = bool(store.own) and maker['node'] == store.own.hex()
             for origin, head in receipt.heads.items():
                 if other := [node.hex() for id, node, *_ in store.origins.values() if id == origin and node.hex() != head['node']]:
                     raise OSError(f'{path} has a head of origin {uuid.UUID(bytes=origin)} that node {head["node"]:.12} has signed; that origin is node {other[0]:.12}\'s here')
@@ -167,28 +174,112 @@ def kept(paths):
             for origin, head in receipt.heads.items():
                 what = f'{path} knows {head["size"]} events of origin {uuid.UUID(bytes=origin)}, of which none is here'
                 # What its maker has not signed as a whole binds only where the node has signed the head itself.
-                name = path if is_own and (receipt.signed or head['node'] == store.own.hex()) else path + ' (not this node\'s word)'
+                name = path if is_own and (receipt.signed or store.own and head['node'] == store.own.hex()) else path + ' (not this node\'s word)'
                 if name != path: store.elsewhere.add(name)
                 if origin not in here: store.finds('cut', what) if name == path else store.doubts(what)
                 else: [store.expects(name, origin, size, root) for _, _, size, root in [(0, 0, head['size'], head['root'])] + head['cosigned']]
     return compare
 
 
-def lost(store):
-    """What a restored store keeps of erasures that its log does not have (§11): each proves itself, and lets go what the node's own would."""
-    with open(os.path.join(store.folder, 'erasures.ndjson'), 'rb') as file: lines = file.read().split(b'\n')[:-1]
-    for number, data in enumerate(lines, 1):
+def fork(proof, keys):
+    """(origin, seq, whether it holds) of a proof of two histories (§2, Evidence). Raises where it has not that form."""
+    origin, seq, leaves, (one, other) = uuid.UUID(proof['origin']).bytes, int(proof['seq']), set(), map(dict, proof['branches'])
+    for branch in (one, other):
+        (of, size, root), header = parsed(branch['head']), base64.b64decode(branch['header'], validate=True)
+        leaf, path = leaf_of(header, bytes.fromhex(branch['payload_digest'])), [bytes.fromhex(step) for step in branch['proof']]
+        is_signed = signed(keys.get(origin, b''), base64.b64decode(branch['signature']), branch['head'].encode())
+        is_there = of == origin and dot_of(header) == (origin, seq) and seq <= size and leads(lambda path: audited(leaf, seq - 1, size, path), path, root)
+        leaves.add(leaf if is_signed and is_there else None)
+    return origin, seq, proof['kind'] == 'fork' and len(leaves - {None}) == 2
+
+
+def listed(data):
+    """Of each entry of a list of cosignatures (§9) its head, both signatures and the time. Raises where it has not that form."""
+    entries = [data[at:at + 200] for at in range(16, len(data), 200)]
+    if data[:16] != (1).to_bytes(8, 'big') + len(entries).to_bytes(8, 'big') or len(data) % 200 != 16 or len(entries) > 1024: raise ValueError('no list')
+    for last, entry in zip([b''] + entries, entries):
+        size, hlc, time = (int.from_bytes(entry[at:at + 8], 'big') for at in (16, 56, 128))
+        if not last[:16] < entry[:16] or not 0 < size < 2**44 > time or hlc >> 63: raise ValueError('no entry of a list')
+    return [(entry[:16], int.from_bytes(entry[16:24], 'big'), entry[24:56], int.from_bytes(entry[56:64], 'big'), entry[64:128],
+             int.from_bytes(entry[128:136], 'big'), entry[136:]) for entry in entries]
+
+
+class Others:
+    """What lies beside a log, and others than its node's last run have said: cosigned.db (§9), evidence (§1), erasures.ndjson (§11)."""
+
+    def __init__(self, store):  # Before the log is read: what a running node commits meanwhile is no contradiction.
+        self.store, self.lists, path = store, [], os.path.join(store.folder, 'cosigned.db')
+        if not os.path.lexists(path): return
         try:
-            line = json.loads(data, object_pairs_hook=once)
-            key, header, payload, salt = plain(line['key']), plain(line['header']), plain(line['payload']), bytes.fromhex(line['salt'])
-            (origin, size, root), dot, leaf = parsed(line['head']), (uuid.UUID(line['origin']).bytes, line['seq']), leaf_of(header, sha(salt, payload))
-            is_there = dot_of(header) == dot and 0 < dot[1] <= size and len(salt) == 16 and leads(lambda path: audited(leaf, dot[1] - 1, size, path), digests(line['proof']), root)
-            if node_of(key) != store.own or origin != dot[0] or not is_there or not signed(key, plain(line['signature']), line['head'].encode()): raise Lie('not signed')
-            found = texts(header, dot)
-            if found.get(6) not in (b'user.erased', b'conversation.erased'): raise Lie('no erasure')
-            time = types.SimpleNamespace(hlc=int.from_bytes(found[3], 'little'))
-            store.erasure(time, store.own, found[6].decode()[:-7], members(payload), found[8], found.get(7))
-        except (*ODD, Lie): store.finds('erased', f'erasures.ndjson, line {number}: no erasure that this node has signed')
+            file = opened(path)
+            is_table = file.execute("SELECT type FROM sqlite_master WHERE name = 'value'").fetchall() == [(b'table',)]
+            if not is_table: raise OSError('it has no table value')
+            self.lists = file.execute('SELECT name, CASE WHEN length(bytes) <= 204816 THEN bytes END FROM value ORDER BY name').fetchall()
+            file.close()
+        except (OSError, sqlite3.Error) as error: store.doubts(f'cosigned.db cannot be read: the log is not compared with what was cosigned ({error})')
+
+    def compare(self):
+        self.evidence()
+        for name, data in self.lists: self.cosigned(name, data)
+
+    def cosigned(self, name, data):
+        """§9: what this node has cosigned, and what peers have told of its own origins, it has had; what they tell of others may come yet."""
+        store, is_text = self.store, kind(name) == 't'
+        name = name.decode(errors='replace') if is_text else repr(name)
+        try:
+            if not is_text or type(data) is not bytes: raise TypeError('another kind')
+            origin, node = re.fullmatch('(?:mine/([0-9a-f-]{36})|node/([0-9a-f]{64}))', name).groups()
+            entries, node = listed(data), bytes.fromhex(node) if node else store.own
+            if origin and [entry[0] for entry in entries] != [uuid.UUID(origin).bytes]: raise ValueError('no cosignature of that origin')
+        except ODD: return store.doubts(f'cosigned.db: {name:.90} is no list of cosignatures: nothing can be compared with it')
+        key = next((key for _, its, key in store.origins.values() if its == node), b'')
+        who = 'what this node has cosigned' if node == store.own else f'node {node.hex():.12}' if node else ''
+        for origin, size, root, hlc, signature, time, cosignature in entries:
+            ref, its = next(((ref, its) for ref, (id, its, _) in store.origins.items() if id == origin), (0, b''))
+            text = head_text(origin, size, root, hlc)
+            # No word of that node, or of a head that the origin's node has not signed: it says nothing of this log.
+            if not signed(key, cosignature, f'cosignature/v1\ntime {time}\n'.encode() + text) or not signed(store.keys.get(origin, b''), signature, text): continue
+            is_here = store.log.execute('SELECT 1 FROM event WHERE origin = ? AND seq = ?', (ref, size)).fetchone()
+            # Peers may be ahead in origins of others, and of two histories that are proven hold the other one.
+            is_usual = origin in store.forks if is_here else store.own not in (node, its)
+            if not is_usual: store.expects(who, origin, size, root)
+
+    def evidence(self):
+        """§1: proofs of forks, and what starts have found. No one has signed the latter: what has not their form says nothing."""
+        store = self.store
+        try: names = sorted(os.listdir(os.path.join(store.folder, 'evidence')))
+        except OSError as error: names = not isinstance(error, FileNotFoundError) and store.doubts(f'what is in evidence cannot be told: {error}') or []
+        for name, data in [(name, None) for name in names] + store.asked:
+            try:
+                said = members(store.look('evidence/' + name, True) or b'' if data is None else data)
+                if data or name.startswith('fork-') and name.endswith('.json'):
+                    origin, seq, holds = fork(said, store.keys)
+                    if holds: store.forks[origin] = seq; store.notes.append(f'{name}: the key of {said["origin"]} has signed two histories from seq {seq} on')
+                    elif data or origin in store.keys: store.finds('beside', f'{name}: does not prove two histories of {said["origin"]}')
+                elif re.fullmatch('(cut|witness)-[0-9a-f]{16}.json', name) and name.split('-')[0] == said['kind'] and uuid.UUID(said['origin']) and said['had']:
+                    store.cuts[name[:-5]] = {'text': said['text'] + '', 'at': max(0, min(int(said['at']), CLOCK)), 'position': int(said['position'])}
+                    store.expects(name[:-5], *parsed(said['known']))
+            except ODD as error:
+                if data is not None: raise OSError(f'{name} is no proof of a fork: {error!r}')
+
+    def erasures(self):
+        """What a restored store keeps of erasures that its log does not have (§11): each proves itself, and lets go what the node's own would."""
+        store, path, lines = self.store, os.path.join(self.store.folder, 'erasures.ndjson'), []
+        if os.path.isfile(path):
+            with open(path, 'rb') as file: lines = file.read().split(b'\n')[:-1]
+        elif os.path.lexists(path): store.doubts('erasures.ndjson cannot be read: it is no file')
+        for number, data in enumerate(lines, 1):
+            try:
+                line = json.loads(data, object_pairs_hook=once)
+                key, header, payload, salt = plain(line['key']), plain(line['header']), plain(line['payload']), bytes.fromhex(line['salt'])
+                (origin, size, root), dot, leaf = parsed(line['head']), (uuid.UUID(line['origin']).bytes, line['seq']), leaf_of(header, sha(salt, payload))
+                is_there = dot_of(header) == dot and 0 < dot[1] <= size and len(salt) == 16 and leads(lambda path: audited(leaf, dot[1] - 1, size, path), digests(line['proof']), root)
+                if node_of(key) != store.own or origin != dot[0] or not is_there or not signed(key, plain(line['signature']), line['head'].encode()): raise Lie('not signed')
+                found = texts(header, dot)
+                if found.get(6) not in (b'user.erased', b'conversation.erased'): raise Lie('no erasure')
+                time = types.SimpleNamespace(hlc=int.from_bytes(found[3], 'little'))
+                store.erasure(time, store.own, found[6].decode()[:-7], members(payload), found[8], found.get(7))
+            except (*ODD, Lie): store.finds('erased', f'erasures.ndjson, line {number}: no erasure that this node has signed')
 
 
 def moment(seconds): return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime('%Y-%m-%dT%H:%M:%SZ')

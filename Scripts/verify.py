@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Proves a Sillok store from its files, without any of Sillok's code. Written from FORMATS.md; § means a section there.
     Scripts/verify.py STORE [--json] [--evidence FILE] [--since RECEIPT]  a store's folder, or a log.db; a proof of a fork as well; a receipt it goes on from
-    Scripts/verify.py --proof FILE [--json]                               a proven answer or a receipt, with no store (by receipts.py, beside this file)
-Needs Python 3.9 and, for Ed25519, `cryptography` (Debian: python3-cryptography). Reads only. Exit code: 0 proven, 2 not all covered by signatures, or
+    Scripts/verify.py --proof FILE [--json]                               a proven answer or a receipt, with no store
+Needs receipts.py beside it (for all that speaks of a log from outside of it), Python 3.9 and, for Ed25519, `cryptography` (Debian: python3-cryptography). Reads only. Exit code: 0 proven, 2 not all covered by signatures, or
 not to be told, 3 contradicted, 64 usage, 66 cannot be read. Proven means: every event is, byte for byte, one its origin's key has signed, in the order
 it has signed. What no one can see in one store: a newest part that was cut off together with its heads and mark. Compare the roots with a peer's."""
-import argparse, base64, collections, datetime, functools, hashlib, json, os, re, sqlite3, sys, uuid
+import argparse, base64, collections, datetime, functools, hashlib, importlib, json, os, re, sqlite3, sys, uuid
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 # ---- Ed25519 (§2, "A signature is valid"): RFC 8032 without the cofactor, and no key or R of a small order ------------------
@@ -24,10 +24,6 @@ class Tree:  # Grows leaf by leaf; keeps the roots of its perfect subtrees, the 
             self.stack[-2:] = [join(*self.stack[-2:])]; done.append((level, (self.size >> level) - 1, self.stack[-1]))
         return done
     def root(self): return functools.reduce(lambda root, left: join(left, root), reversed(self.stack)) if self.stack else sha()
-def audited(leaf, index, size, path):  # The root an audit path (RFC 6962, 2.1.1) leads to; uses `path` up from its end.
-    if size == 1: return leaf
-    step, k = path.pop(), half(size)
-    return join(audited(leaf, index, k, path), step) if index < k else join(step, audited(leaf, index - k, size - k, path))
 def grown(first, second, root, path, whole=True):  # Both roots a consistency proof (RFC 6962, 2.1.2) leads to; as above.
     if first == second: return (root, root) if whole else (path.pop(),) * 2
     step, k = path.pop(), half(second)
@@ -70,10 +66,14 @@ def dot_of(header):  # (origin, seq) of a header as it came: of each the last on
             if tag == 1 << 3 | 2 and value == 16 and end <= len(header): origin = header[at:end]
     except (IndexError, KeyError): pass  # an opaque header is read as far as it can be
     return origin, seq
-Row, SOUND = collections.namedtuple('Row', 'position user conversation time hlc origin seq type author id cause dependencies version unknown twin leaf salt digest payload seal actor', defaults=[None, None]), re.compile('ii[in][in]iiii[in]x[xn][bxyn][in][bxyn][in]i(xn[tbexy]|nyn).[in]')
+Row = collections.namedtuple('Row', 'position user conversation time hlc origin seq type author id cause dependencies version unknown twin leaf salt digest payload seal actor', defaults=[None, None])
+KINDS = dict(zip(Row._fields, 'i i in in i i i i in x xn bxyn in bxyn in i xn yn tbexyn xn in'.split()))  # of each column what kind() says of it where it is sound
 class Text(bytes): pass  # What SQLite has as text; a blob is bytes: of a kind of its own where there are 16, 32 or none.
 def kind(value): return {0: 'e', 16: 'x', 32: 'y'}.get(len(value), 'b') if type(value) is bytes else {int: 'i', float: 'r', Text: 't'}.get(type(value), 'n')
-def pairs(blob): return list(zip(*[iter(number(part, 0)[0] for part in VARINT.findall(blob or b''))] * 2))  # dependencies of a row: ref of an origin, seq
+def pairs(blob):  # Dependencies of a row (§3): ref of an origin and seq, as varints in their shortest form.
+    found = [number(part, 0)[0] for part in VARINT.findall(blob or b'')]
+    if b''.join(map(varint, found)) != (blob or b'') or len(found) % 2 or max(found, default=0) >> 64: raise ValueError('column dependencies has no pairs of varints')
+    return list(zip(found[::2], found[1::2]))
 def header_of(row, names, origins):  # The canonical header from the columns of §3. An opaque event has it whole in `unknown`.
     if names[row.type] == b'' and names[row.user] == b'': return row.unknown
     out = field(1, origins[row.origin][0]) + b'\x10' + varint(row.seq) + b'\x19' + row.hlc.to_bytes(8, 'little')
@@ -89,21 +89,13 @@ def parsed(text):  # (origin, size, root) of a head's text.
     if not (head := re.fullmatch(r'sillok/(\S{36})\n(0|[1-9]\d*)\n(\S{44})\nhlc [0-9a-f]{12}-[0-9a-f]{4}\n', text)): raise ValueError('not the text of a head')
     return uuid.UUID(head[1]).bytes, int(head[2]), base64.b64decode(head[3])
 def node_of(key): return sha(bytes.fromhex('302a300506032b6570032100'), key)  # §1: over the DER SubjectPublicKeyInfo
-def fork(proof, keys):  # (origin, seq, whether it holds) of a proof of two histories (§2, Evidence). Raises where it has not that form.
-    origin, seq, leaves, (one, other) = uuid.UUID(proof['origin']).bytes, int(proof['seq']), set(), map(dict, proof['branches'])
-    for branch in (one, other):
-        (of, size, root), header = parsed(branch['head']), base64.b64decode(branch['header'], validate=True)
-        leaf, path = leaf_of(header, bytes.fromhex(branch['payload_digest'])), [bytes.fromhex(step) for step in branch['proof']]
-        is_signed = signed(keys.get(origin, b''), base64.b64decode(branch['signature']), branch['head'].encode())
-        is_there = of == origin and dot_of(header) == (origin, seq) and seq <= size and leads(lambda path: audited(leaf, seq - 1, size, path), path, root)
-        leaves.add(leaf if is_signed and is_there else None)
-    return origin, seq, proof['kind'] == 'fork' and len(leaves - {None}) == 2
 # ---- The store (§1, §3). DEFINED: of each statement of §3 the first 16 digits of SHA-256 over its table's name, a blank and it ------
 DEFINED = {'table meta': '12f48f1de9c12437', 'table name': '21031a068642586d', 'table origin': 'e8f3c1edf2917aa7', 'table node': '6bd8fd25a4d8f62e',
            'table event': 'ac17444e8f7e0988 4cfd5e39d1919d15 f4af50de62d9f03b', 'table head': 'b27a3062f466658b', 'table reach': 'fce2356c5e5f66a0', 'table arrival': '1549908135e1c879',
            'index event_dot': 'f4182c83fc7a8a5c', 'index event_id': 'b1f2e7d1f95ba7f8', 'index event_twin': 'a06299b3ca6be990'}
 META = {b'name': rb'[^\0-\x20/\x7f]{1,64}', b'cluster': rb'[^\0-\x20/\x7f]{1,64}', b'incarnation': b'[0-9a-f]{16}'}
-KNOWN = re.compile(b'|'.join(META) + b'|origin|reads|rereads|file|machine|witness|skew .*|erasures|erasure [0-9]+|erased|erasing|confirmed', re.S); NODES_OWN = re.compile(rb'(?s:(origin|access|subscription|finding)\..*|(user|conversation)\.erased)')  # §2, Reserved types: these keep theirs
+NUMBERS, CLOCK = (b'origin', b'reads', b'rereads'), 253402300799999  # what is no text in table meta; §2, Numbers
+KNOWN = re.compile(b'|'.join((*META, *NUMBERS)) + b'|file|machine|witness|skew .*|erasures|erasure [0-9]+|erased|erasing|confirmed', re.S); NODES_OWN = re.compile(rb'(?s:(origin|access|subscription|finding)\..*|(user|conversation)\.erased)')  # §2, Reserved types: these keep theirs
 MARK = 'sillok mark v1\n' + ''.join('{%s}\n' % name for name in 'node incarnation state position origin size root hlc boot durability settings'.split())
 def opened(path):  # A connection that reads only. A log without WAL is not touched at all, nor are its neighbours.
     is_odd = os.path.lexists(path + '-journal') > os.path.isfile(path + '-journal') or not os.path.isfile(path)  # SQLite would wait for a pipe
@@ -112,9 +104,13 @@ def opened(path):  # A connection that reads only. A log without WAL is not touc
     log = sqlite3.connect('file:' + path.replace('%', '%25').replace('?', '%3f').replace('#', '%23') + still, uri=True, isolation_level=None)
     for command in ('trusted_schema=OFF', 'cell_size_check=ON', 'query_only=ON'): log.execute('PRAGMA ' + command)
     log.text_factory = Text; return log
+def receipts():  # What speaks of a log from outside of it: receipts.py, of the same release.
+    sys.modules.setdefault('verify', sys.modules[__name__])
+    try: return importlib.import_module('receipts')
+    except ImportError as error: raise OSError(f'receipts.py of the same release must lie beside verify.py: it is in Scripts/ of the source and in /usr/share/doc/syncd/examples/ ({error})')
 def moment(at): return (datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=at)).isoformat('T', 'milliseconds').encode() + b'Z'
 class Verifier:
-    def __init__(self, path, evidence, kept=lambda store: None):
+    def __init__(self, path, evidence, kept=None):
         self.folder, path = (path, os.path.join(path, 'log.db')) if os.path.isdir(path) else (os.path.dirname(path) or '.', path)
         self.findings, self.notes, self.open, self.asked = [], [], 0, [(evidence, open(evidence, 'rb').read(262145))] if evidence else []
         self.kept, self.elsewhere = kept, set(); self.mark, self.end, self.has_wal = self.look('mark.json'), self.look('log.end') or b'', os.path.exists(path + '-wal')  # first: a running node goes on
@@ -134,30 +130,38 @@ class Verifier:
         own = """SELECT CAST(value AS TEXT), CAST(node AS BLOB) FROM meta, origin
           WHERE meta.key = 'witness' AND value <> '' AND ref = (SELECT value FROM meta WHERE key = 'origin')"""
         for folder, node in self.log.execute(own).fetchall(): self.witness = self.look(os.path.join(os.fsdecode(folder), node.hex() + '.json')) or b''
+        outside = [os.path.join(self.folder, name) for name in ('evidence', 'cosigned.db', 'erasures.ndjson')]
+        others = receipts().Others(self) if self.asked or any(map(os.path.lexists, outside)) else None  # before the log, as mark and witness
         self.log.execute('BEGIN')
-        for part in (self.names_and_origins, self.beside, self.evidence, lambda: self.kept(self), self.every_event, self.ends): part()
+        for part in (self.names_and_origins, self.beside, others and others.compare, self.kept and (lambda: self.kept(self)), self.every_event, others and others.erasures, self.ends):
+            if part: part()
     def database(self):  # §3: SQLite 3 with our application_id, a version this page describes, and what it defines. A later release may add to it.
         kind, self.version = (self.log.execute('PRAGMA ' + name).fetchone()[0] for name in ('application_id', 'user_version'))
         if kind != 0x53696C6C or self.version not in (1, 2, 3): return self.finds('database', 'no Sillok log of a known version')
         found = self.log.execute("SELECT printf('%s %s', type, name), printf('%s %s', tbl_name, sql) FROM sqlite_master").fetchall()
         have = {name.decode('utf-8', 'replace'): sha(code).hex()[:16] for name, code in found}
-        have.setdefault('table arrival', ''); self.later = have.setdefault('table reach', '') and ' UNION ALL SELECT * FROM reach'  # which a store of an earlier release has not
+        self.arrives = have.setdefault('table arrival', ''); self.later = have.setdefault('table reach', '') and ' UNION ALL SELECT * FROM reach'  # which a store of an earlier release has not
         wrong = [name for name, code in DEFINED.items() if have.get(name) not in ('', code.split()[:self.version][-1])]
         for name in wrong + [name for name in have if name.startswith(('trigger ', 'view '))]: self.finds('database', f'{name} is not as §3 has it')
         for (line,) in self.log.execute('PRAGMA integrity_check(20)'): line == b'ok' or self.finds('database', line.decode('utf-8', 'replace'))
         return not any(name.startswith('table') for name in wrong)
-    def rows(self, table, wanted):  # The rows of a table that are of these kinds; others are findings.
-        for row in self.log.execute(f'SELECT * FROM {table} ORDER BY 1'):
-            if re.fullmatch(wanted, ''.join(map(kind, row))): yield row
-            else: self.finds('tables', f'a row of {table.split()[-1]} has a column of another kind: {row[0]}')
+    def rows(self, table, wanted):  # The rows of a table whose columns are of these kinds; others are findings.
+        for row in (found := self.log.execute(f'SELECT * FROM {table} ORDER BY 1')):
+            wrong = [name for (name, *_), value, kinds in zip(found.description, row, wanted.split()) if kind(value) not in kinds]
+            if not wrong: yield row
+            else: self.finds('tables', f'table {table.split()[-1]}, row {row[0]!r:.40}: of another kind or length: column {", ".join(wrong)}')
     def names_and_origins(self):
-        self.names, self.nodes = dict(self.rows('name', 'it')), {row[:3]: row[3] for row in self.rows('node', 'iiiy')}
-        for ref, origin, node, key in self.rows('origin', 'ixyy'):
+        self.names, self.nodes = dict(self.rows('name', 'i t')), {row[:3]: row[3] for row in self.rows('node', 'i i i y')}
+        for ref, origin, node, key in self.rows('origin', 'i x y y'):
             if ref != len(self.origins) + 1 or node_of(key) != node: self.finds('origins', f'{origin.hex()}: refs have a gap, or its key is not its node\'s')
             self.origins[ref], self.trees[ref], self.keys[origin], self.good[ref], self.seqs[ref] = (origin, node, key), Tree(), key, 0, 0
-        heads = f'(SELECT origin, size, size, root, hlc, signature, NULL FROM head{self.later}) AS head_or_reach'
-        for ref, size, *head in self.rows(heads, 'iiiyib[byn]'): self.heads.setdefault((ref, size), []).append(head)
-        self.meta = {key: value for key, value in self.log.execute('SELECT * FROM meta') if isinstance(key, Text)}
+        heads = f'(SELECT origin, size, size AS head, root, hlc, signature, NULL AS proof FROM head{self.later}) AS head_or_reach'
+        for ref, size, *head in self.rows(heads, 'i i i y i b byn'): self.heads.setdefault((ref, size), []).append(head)
+        self.meta, (top,) = dict(self.rows('meta', 't itebxyrn')), self.log.execute('SELECT coalesce(max(position), 0) FROM event').fetchone()
+        for key in [key for key, value in self.meta.items() if KNOWN.fullmatch(key) and kind(value) != ('i' if key in NUMBERS else 't')]:
+            self.finds('meta', f'table meta, row {key!r:.60}: of another kind: column value')
+        for at, time in self.rows('arrival', 'i i') if self.arrives else ():
+            if not 0 < at <= top or abs(time) > CLOCK: self.finds('arrival', 'table arrival has a time that cannot be' if 0 < at <= top else f'table arrival has a position beyond the log, which ends at {top}', at)
         for key, form in META.items():
             if not isinstance(self.meta.get(key), Text) or not re.fullmatch(form, self.meta[key]): self.finds('meta', f'table meta has no sound {key.decode()}')
         if strange := [key for key in self.meta if not KNOWN.fullmatch(key)]: self.doubts(f'table meta has {strange}')
@@ -189,33 +193,20 @@ class Verifier:
         if witness: self.expects(COPY if self.copied else 'its witness', *head)
         elif self.witness is not None: self.doubts('the log cannot be compared with its witness')
         if re.fullmatch('witness-[0-9a-f]{16}', str((not self.copied and witness or {}).get('since'))): self.told.append((witness['since'], 0, None, 0, 0))
-    def evidence(self):  # §1: proofs of forks, and what starts have found. No one has signed the latter: what has not their form says nothing.
-        try: names = sorted(os.listdir(os.path.join(self.folder, 'evidence')))
-        except OSError as error: names = not isinstance(error, FileNotFoundError) and self.doubts(f'what is in evidence cannot be told: {error}') or []
-        for name, data in [(name, None) for name in names] + self.asked:
-            try:
-                said = members(self.look('evidence/' + name, True) or b'' if data is None else data)
-                if data or name.startswith('fork-') and name.endswith('.json'):
-                    origin, seq, holds = fork(said, self.keys)
-                    if holds: self.forks[origin] = seq; self.notes.append(f'{name}: the key of {said["origin"]} has signed two histories from seq {seq} on')
-                    elif data or origin in self.keys: self.finds('beside', f'{name}: does not prove two histories of {said["origin"]}')
-                elif re.fullmatch('(cut|witness)-[0-9a-f]{16}.json', name) and name.split('-')[0] == said['kind'] and uuid.UUID(said['origin']) and said['had']:
-                    self.cuts[name[:-5]] = {'text': said['text'] + '', 'at': max(0, min(int(said['at']), 253402300799999)), 'position': int(said['position'])}
-                    self.expects(name[:-5], *parsed(said['known']))
-            except ODD as error:
-                if data is not None: raise OSError(f'{name} is no proof of a fork: {error!r}')
     def every_event(self):
         for self.events, row in enumerate(map(lambda values: Row(*values), self.log.execute('SELECT * FROM event NOT INDEXED ORDER BY position')), 1):
             if row.position != self.events: self.finds('positions', f'position {self.events} is missing', self.events)
-            try: self.event(row)
-            except ODD as error: self.finds('events', f'its row cannot be read: {type(error).__name__} {error}', row.position)
-    def event(self, row):  # §2, §3: seqs without gaps, header, digest, leaf, tree, dependencies, the origin's first event, what heads say of it.
-        (origin, node, key), tree, at, type, user = self.origins[row.origin], self.trees[row.origin], row.position, self.names[row.type], self.names[row.user]
+            if wrong := [name for name, value in zip(Row._fields, row) if kind(value) not in KINDS[name]]: self.finds('events', f'of another kind or length: column {", ".join(wrong)}', row.position)
+            try: self.event(row._replace(seq=self.seqs[row.origin] + 1) if 'seq' in wrong else row, wrong)
+            except ODD as error: wrong or self.finds('events', f'its row cannot be read: {type(error).__name__} {error}', row.position)
+    def event(self, row, wrong):  # §2, §3: seqs without gaps, header, digest, leaf, tree, dependencies, the origin's first event, what heads say of it.
+        (origin, node, key), tree, at = self.origins[row.origin], self.trees[row.origin], row.position
         if row.seq != self.seqs[row.origin] + 1: self.finds('order', f'seq {row.seq} follows {self.seqs[row.origin]}', at)
         self.seqs[row.origin], self.seal = row.seq, row.seal if row.origin == self.home else self.seal
-        said, is_text = None if row.digest is not None else members(row.payload), isinstance(row.payload, Text)
-        if not SOUND.fullmatch(''.join(map(kind, row))): self.finds('events', 'a column is of another kind or length', at)
-        elif row.time == row.hlc >> 16 or row.author == row.user or not 1 < (row.version or 2) < 2**32: self.finds('events', 'a column repeats NULL', at)
+        if 'hlc' in wrong: return
+        if len({row.salt is None, row.digest is not None, row.payload is None}) > 1: self.finds('events', 'salt, digest and payload are neither of a stored nor of an erased payload', at)
+        type, user, said, is_text = self.names[row.type], self.names[row.user], None if row.digest is not None else members(row.payload), isinstance(row.payload, Text)
+        if row.time == row.hlc >> 16 or row.author == row.user or not 1 < (row.version or 2) < 2**32: self.finds('events', 'a column repeats NULL', at)
         if row.digest is None and is_text == (said is None) and self.meta.get(b'reads'): self.finds('events', 'its payload is of the wrong kind', at)
         digest, header = row.digest if row.digest is not None else sha(row.salt, row.payload), header_of(row, self.names, self.origins)
         if type == b'' and dot_of(header) != (origin, row.seq): self.finds('events', 'its header is of another event', at)
@@ -254,11 +245,13 @@ class Verifier:
         for way in [] if whose is None else [(node, name, whose)] + [(node, 'author', whose)] * (name == 'user' and said.get('authored') is True): self.erasures[way] = max(min(row.hlc, int(before.replace(b'-', b''), 16)), self.erasures.get(way, 0))
         for dot in filter(lambda dot: isinstance(dot, str), said['events'] if isinstance(said.get('events'), list) else ()): self.erasures[node, 'event', dot.encode('utf-8', 'replace')] = 1 << 64
     def ends(self):  # What is left over speaks of events that are not here; what has no payload must have been erased by an event.
-        sys.modules.setdefault('verify', sys.modules[__name__]); self.erased and os.path.exists(os.path.join(self.folder, 'erasures.ndjson')) and __import__('receipts').lost(self); must = {place for place, known in self.known.items() if place[1] and any(name not in self.cuts and name != COPY and name not in self.elsewhere for name, _ in known)}
+        must = {place for place, known in self.known.items() if place[1] and any(name not in self.cuts and name != COPY and name not in self.elsewhere for name, _ in known)}
         for (ref, size), known in sorted(self.known.items()):
             if (ref, size) not in must and any(name in self.elsewhere for name, _ in known): self.doubts(f'{self.label(ref)} ends at seq {self.seqs.get(ref, 0)}, and {known[0][0]} knows {size}')
         for table, rows in (('head or reach', self.heads), ('node', self.nodes), ('a head known beside the log', must)):
-            for row in sorted(rows)[:9]: self.finds('cut', f'{self.label(row[0])}: {table} {row[1:]} is of events the log does not have, which ends at seq {self.seqs.get(row[0], 0)}')
+            for row in sorted(rows)[:9]:
+                who = ', which ' + ', '.join(sorted({name for name, _ in self.known[row]})) + ' knows,' if rows is must else ''
+                self.finds('cut', f'{self.label(row[0])}: {table} {row[1:]}{who} is of events the log does not have, which ends at seq {self.seqs.get(row[0], 0)}')
         if self.events < self.left: self.finds('cut', f'the log ends at position {self.events}, and the node left it at {self.left}')
         if self.good.get(self.marked[0], 0) < self.marked[1]: self.finds('heads', f'the head of {self.marked[1]} events, which mark.json knows, is missing')
         if not all(self.seqs.values()): self.finds('origins', 'an origin has no events')
@@ -280,9 +273,8 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter); options.error = lambda what: sys.exit(print(f'verify: {what}', file=sys.stderr) or 64)
     for name, how in (('store', {'nargs': '?'}), ('--json', {'action': 'store_true'}), ('--evidence', {}), ('--since', {'action': 'append'}), ('--proof', {})): options.add_argument(name, **how)
     if ((asked := options.parse_args()).store is None) != bool(asked.proof): options.error('a store, or --proof FILE')
-    if asked.proof or asked.since: sys.modules['verify'] = sys.modules[__name__]; import receipts  # receipts.py, beside this file
-    if asked.proof: return receipts.check(asked.proof, asked.json)
-    (store := Verifier(asked.store, asked.evidence, *([receipts.kept(asked.since)] if asked.since else []))).run()
+    if asked.proof: return receipts().check(asked.proof, asked.json)
+    (store := Verifier(asked.store, asked.evidence, receipts().kept(asked.since) if asked.since else None)).run()
     findings = sorted(store.findings, key=lambda finding: (finding[1] is None, finding[1]))
     origins = [{'origin': store.label(ref), 'node': store.origins[ref][1].hex(), 'events': tree.size, 'proven': store.good[ref], 'root': tree.root().hex()}
                for ref, tree in store.trees.items()]
@@ -294,7 +286,8 @@ def main():
     for check, position, what in [('note', 0, note) for note in store.notes] + findings[:100]:
         print(f'{check:<10} ' + (f'position {position}: ' if position else '') + ''.join(mark if mark.isprintable() else '?' for mark in what))
     return print(f'{word.upper()}  {store.events} events, {len(store.erased)} erased, {uncovered} that no signed head covers') or code
-if __name__ == '__main__':
-    try: sys.exit(main())
-    except (OSError, sqlite3.OperationalError) as error: print(f'verify: {error}', file=sys.stderr); sys.exit(66)
-    except sqlite3.DatabaseError as error: print(f'CONTRADICTED  the file is no sound database: {error}'); sys.exit(3)
+def answer():
+    try: return main()
+    except (OSError, sqlite3.OperationalError) as error: return print(f'verify: {error}', file=sys.stderr) or 66
+    except sqlite3.DatabaseError as error: return print(f'CONTRADICTED  the file is no sound database: {error}') or 3
+if __name__ == '__main__': sys.exit(answer())

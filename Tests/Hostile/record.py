@@ -14,7 +14,8 @@ import wire
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(wire.ROOT / 'Scripts'))
-from verify import Tree, audited, grown, half, head_text, join, leads, leaf_of, node_of, sha, signed  # noqa: E402,F401
+from verify import Tree, grown, half, head_text, join, leads, leaf_of, node_of, sha, signed  # noqa: E402,F401
+from receipts import audited  # noqa: E402,F401
 
 
 class Identity:
