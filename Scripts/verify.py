@@ -107,7 +107,7 @@ def opened(path):  # A connection that reads only. A log without WAL is not touc
 def receipts():  # What speaks of a log from outside of it: receipts.py, of the same release.
     sys.modules.setdefault('verify', sys.modules[__name__])
     try: return importlib.import_module('receipts')
-    except ImportError as error: raise OSError(f'receipts.py of the same release must lie beside verify.py: it is in Scripts/ of the source and in /usr/share/doc/syncd/examples/ ({error})')
+    except ImportError as error: raise OSError(f'receipts.py, of the same release, must lie beside verify.py: take it from Scripts/ of the source or from /usr/share/doc/syncd/examples/ ({error})')
 def moment(at): return (datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=at)).isoformat('T', 'milliseconds').encode() + b'Z'
 class Verifier:
     def __init__(self, path, evidence, kept=None):
@@ -207,7 +207,7 @@ class Verifier:
         if len({row.salt is None, row.digest is not None, row.payload is None}) > 1: self.finds('events', 'salt, digest and payload are neither of a stored nor of an erased payload', at)
         type, user, said, is_text = self.names[row.type], self.names[row.user], None if row.digest is not None else members(row.payload), isinstance(row.payload, Text)
         if row.time == row.hlc >> 16 or row.author == row.user or not 1 < (row.version or 2) < 2**32: self.finds('events', 'a column repeats NULL', at)
-        if row.digest is None and is_text == (said is None) and self.meta.get(b'reads'): self.finds('events', 'its payload is of the wrong kind', at)
+        if row.digest is None and is_text == (said is None) and self.meta.get(b'reads'): self.finds('events', 'column payload is of another kind', at)
         digest, header = row.digest if row.digest is not None else sha(row.salt, row.payload), header_of(row, self.names, self.origins)
         if type == b'' and dot_of(header) != (origin, row.seq): self.finds('events', 'its header is of another event', at)
         leaf, conversation = leaf_of(header, digest), self.names.get(row.conversation)

@@ -15,14 +15,18 @@ package struct Verifier: Sendable {
     private let files: StoreFiles
     /// What others know of the log.
     private let known: [KnownHead]
+    /// What of that could not be read.
+    private let unread: [String]
 
     private let threads: Int
 
     /// A verifier for the store in `files`, whose log must go on from what is `known` of it elsewhere.
     ///
-    /// - Parameter threads: On how many processors it may be at work; all there are, if nothing is said.
-    package init(_ files: StoreFiles, known: [KnownHead] = [], threads: Int? = nil) {
-        (self.files, self.known, self.threads) = (files, known, threads ?? processorCount)
+    /// - Parameters:
+    ///   - unread: What of that could not be read: it keeps the log from being proven.
+    ///   - threads: On how many processors it may be at work; all there are, if nothing is said.
+    package init(_ files: StoreFiles, known: [KnownHead] = [], unread: [String] = [], threads: Int? = nil) {
+        (self.files, self.known, self.unread, self.threads) = (files, known, unread, threads ?? processorCount)
     }
 
     /// Looks at everything once. Damage is reported, not thrown; errors are of stores that cannot be read at all.
@@ -41,6 +45,7 @@ package struct Verifier: Sendable {
             try Schema.readAsCurrent(connection)
             var audit = LogAudit(
                 connection: connection, isWritten: isWritten, proofs: proofs, outside: outside, threads: threads)
+            audit.notes = unread
             return try audit.run(against: known, progress)
         }
     }

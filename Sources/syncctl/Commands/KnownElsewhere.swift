@@ -16,6 +16,8 @@ struct KnownElsewhere {
 
     let receipts: [Kept]
     let heads: [KnownHead]
+    /// What the node has kept of its peers' words and cannot be read, a sentence each.
+    let unread: [String]
     /// What cannot be compared, a sentence each.
     private let remarks: [String]
 
@@ -30,13 +32,18 @@ struct KnownElsewhere {
         }
         self.receipts = receipts
         guard files.exists, let log = try? LogReader(files), let identity = try? StoreIdentity(log) else {
-            (heads, remarks) = ([], [])
+            (heads, unread, remarks) = ([], [], [])
             return
         }
         var heads: [KnownHead] = []
+        var unread: [String] = []
         var remarks: [String] = []
-        do throws(StoreError) { heads = try KnownHead.ofPeers(files) } catch {
-            remarks.append("the log could not be compared with what peers have told: \(error)")
+        do throws(StoreError) {
+            heads = try KnownHead.ofPeers(files)
+            unread = try CosignatureFile(reading: files)?.strange(to: identity.node) ?? []
+            unread = unread.map { "cosigned.db: \($0) is no list of cosignatures: nothing can be compared with it" }
+        } catch {
+            unread = ["cosigned.db cannot be read: the log is not compared with what was cosigned (\(error))"]
         }
         for kept in receipts {
             let maker = kept.receipt.maker
@@ -63,7 +70,7 @@ struct KnownElsewhere {
             if !kept.isSigned { remarks.append("\(kept.path) is not signed as a whole: its heads are") }
             heads += kept.receipt.known(to: identity.node, isSigned: kept.isSigned, as: kept.path)
         }
-        (self.heads, self.remarks) = (heads, remarks)
+        (self.heads, self.unread, self.remarks) = (heads, unread, remarks)
     }
 
     /// Lines of the answer for people.

@@ -1,0 +1,349 @@
+"""Scripts/verify.py with Scripts/receipts.py against planted lies: a wrong value in every column, what others have cosigned, a file that is missing.
+
+SILLOK_BIN names the folder of syncd and syncctl; default: .build/debug.
+"""
+import base64
+import contextlib
+import io
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import uuid
+from unittest import mock
+
+try:
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+    import record
+    import verify
+    import wire
+    import lab as place
+except ImportError as missing:
+    raise unittest.SkipTest(f'the hostile peer needs {missing.name}: make hostile-venv') from None
+
+BIN = pathlib.Path(os.environ.get('SILLOK_BIN', wire.ROOT / '.build' / 'debug'))
+HAVE = unittest.skipUnless((BIN / 'syncd').exists(), f'no {BIN}/syncd')
+VALUES = ('abc', '', b'', b'\xff', bytes(16), bytes(32), None, 1.5, float('inf'), -1, 2**44, 2**63 - 1, -2**63)
+TYPES = {'INTEGER': 'integer', 'BLOB': 'blob', 'TEXT': 'text'}
+
+
+def verified(*arguments):
+    """Exit code and report of verify.py in this process: nothing may be raised."""
+    out = io.StringIO()
+    with mock.patch.object(sys, 'argv', ['verify.py', '--json', *map(str, arguments)]), contextlib.redirect_stdout(out), \
+            contextlib.redirect_stderr(out):
+        code = verify.answer()
+    text = out.getvalue()
+    return code, json.loads(text) if text.startswith('{') else {'findings': [], 'notes': [text]}
+
+
+def told(report):
+    return [f'position {one["position"]}: {one["what"]}' for one in report['findings']] + report['notes']
+
+
+def rewritten(store, position, payload):
+    """Puts another payload into the log, and all that the holder of the node's key can make right by it: hashes, tree, heads, mark."""
+    key = load_pem_private_key((store / 'node.key').read_bytes(), None)
+    log = sqlite3.connect(store / 'log.db', isolation_level=None)
+    log.execute('UPDATE event SET payload = ? WHERE position = ?', (payload, position))
+    log.text_factory = verify.Text
+    names, (ref,) = dict(log.execute('SELECT * FROM name')), log.execute("SELECT value FROM meta WHERE key = 'origin'").fetchone()
+    origins = {ref: rest for ref, *rest in log.execute('SELECT * FROM origin')}
+    tree, roots = verify.Tree(), {}
+    for row in map(lambda values: verify.Row(*values), log.execute('SELECT * FROM event WHERE origin = ? ORDER BY seq', (ref,)).fetchall()):
+        leaf = verify.leaf_of(verify.header_of(row, names, origins), row.digest or verify.sha(row.salt, row.payload))
+        log.execute('UPDATE event SET leaf = ? WHERE position = ?', (int.from_bytes(leaf[:4], 'big', signed=True), row.position))
+        for level, number, root in tree.add(leaf):
+            log.execute('UPDATE node SET hash = ? WHERE origin = ? AND level = ? AND number = ?', (root, ref, level, number))
+        roots[tree.size] = tree.root(), row.hlc
+    for (size,) in log.execute('SELECT size FROM head WHERE origin = ?', (ref,)).fetchall():
+        signature = key.sign(verify.head_text(origins[ref][0], size, *roots[size]))
+        log.execute('UPDATE head SET root = ?, signature = ? WHERE origin = ? AND size = ?', (roots[size][0], signature, ref, size))
+    log.execute('DELETE FROM reach')
+    log.close()
+    mark = json.loads((store / 'mark.json').read_text())
+    mark['root'] = base64.b64encode(roots[int(mark['size'])][0]).decode()
+    mark['signature'] = base64.b64encode(key.sign(verify.MARK.format(**mark).encode())).decode()
+    (store / 'mark.json').write_text(json.dumps(mark))
+
+
+def values(store):
+    """cosigned.db, opened for writing."""
+    return contextlib.closing(sqlite3.connect(store / 'cosigned.db', isolation_level=None))
+
+
+@HAVE
+class Lies(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = place.Lab(BIN / 'syncd', BIN / 'syncctl').__enter__()
+        cls.addClassCleanup(lambda: cls.lab.__exit__(None, None, None))
+        victim, third = cls.lab.pair()
+        third.append('from the third')
+        line = b'{"type":"message.posted","user":"u-%d","author":"bot","dataversion":2,"subject":"conversation/c","data":{"text":"x%d"}}'
+        assert victim.post('/v1/events', b'\n'.join(line % (n % 3, n) for n in range(258)))[0] == 200
+        victim.eventually(lambda: 'from the third' in victim.ctl('history', 'u-honest', expect=None).stdout, 'nothing has come')
+        victim.append('after the third')
+        cls.waits(victim)
+        victim.stop()
+        cls.earlier = cls.lab.folder / 'earlier'
+        cls.copied(victim.store, cls.earlier)
+        victim.start()
+        victim.append('later')
+        cls.waits(victim)
+        victim.stop()
+        third.stop()
+        cls.store, cls.third = victim.store, third.store
+        cls.folder = cls.lab.folder
+
+    @staticmethod
+    def waits(daemon):
+        """Until the peer has cosigned all of the daemon's own events."""
+        def is_known():
+            log = sqlite3.connect(f'file:{daemon.store}/log.db?mode=ro', uri=True)
+            (origin, count), = log.execute("SELECT id, (SELECT max(seq) FROM event WHERE origin = ref) FROM origin, meta WHERE meta.key = 'origin' AND ref = value")
+            log.close()
+            file = sqlite3.connect(f'file:{daemon.store}/cosigned.db?mode=ro', uri=True)
+            lists = [data for (data,) in file.execute("SELECT bytes FROM value WHERE name LIKE 'node/%'")]
+            file.close()
+            return any(origin + count.to_bytes(8, 'big') in data for data in lists)
+        daemon.eventually(is_known, 'the peer cosigns nothing')
+
+    @staticmethod
+    def copied(store, other):
+        shutil.rmtree(other, ignore_errors=True)
+        shutil.copytree(store, other, ignore=shutil.ignore_patterns('api.sock', '*-shm', 'views.*', 'attachments'))
+        return other
+
+    def changed(self, *statements, of=None):
+        store = self.copied(of or self.store, self.folder / 'changed')
+        log = sqlite3.connect(store / 'log.db', isolation_level=None)
+        for statement in statements:
+            log.execute(*statement) if isinstance(statement, tuple) else log.execute(statement)
+        log.close()
+        return store
+
+    def both(self, store):
+        """Exit codes of both programs."""
+        theirs = subprocess.run([self.lab.syncctl, '--store', store, 'verify', '--json'], capture_output=True, text=True, timeout=60)
+        ours = subprocess.run([sys.executable, '-B', place.VERIFY, store], capture_output=True, text=True, timeout=60)
+        self.assertEqual(ours.stderr, '')
+        return theirs.returncode, ours.returncode, theirs.stdout + ours.stdout
+
+    def test_whole(self):
+        for store in (self.store, self.third, self.earlier):
+            self.assertEqual(self.both(self.copied(store, self.folder / 'whole'))[:2], (0, 0))
+
+    def test_every_column(self):
+        """Every value of every kind in every column: a report that names the column, and no traceback."""
+        # No reach is left in a store that has all: this one leads nowhere.
+        more = {'reach': 'INSERT INTO reach SELECT origin, size, size, root, hlc, signature, zeroblob(32) FROM head ORDER BY size DESC LIMIT 1'}
+        rows = {'event': 'position = (SELECT max(position) FROM event WHERE dependencies IS NOT NULL)'}
+        tried = 0
+        for table in ('meta', 'name', 'origin', 'event', 'node', 'head', 'reach', 'arrival'):
+            base = self.changed('PRAGMA journal_mode = DELETE', more.get(table, ''))
+            shutil.copy(base / 'log.db', self.folder / 'whole.db')
+            log = sqlite3.connect(base / 'log.db')
+            names = [(name, kind) for _, name, kind, *_ in log.execute(f'PRAGMA table_info({table})')]
+            places = [(rows.get(table, f'{names[0][0]} = (SELECT min({names[0][0]}) FROM {table})'), TYPES)]
+            if table == 'meta':
+                places = [(f"key = '{key}'", TYPES | {'': 'integer' if key in ('origin', 'reads', 'rereads') else 'text'}) for (key,) in log.execute('SELECT key FROM meta')]
+            self.assertTrue(log.execute(f'SELECT 1 FROM {table}').fetchone(), f'{table} is empty')
+            log.close()
+            for ((where, types), (column, declared), value) in itertools.product(places, names, VALUES):
+                log = sqlite3.connect(base / 'log.db', isolation_level=None)
+                try:
+                    log.execute(f'UPDATE {table} SET "{column}" = ? WHERE {where}', (value,))
+                except sqlite3.IntegrityError:
+                    continue  # SQLite itself refuses it
+                finally:
+                    kinds = {kind for (kind,) in log.execute(f'SELECT typeof("{column}") FROM {table}' + (f' WHERE {where}' if column == 'value' else ''))}
+                    log.close()
+                with self.subTest(table=table, column=column, value=value, where=where):
+                    code, report = verified(base)
+                    tried += 1
+                    self.assertIn(code, (0, 2, 3), told(report))
+                    if kinds - {types[declared], 'null'}:
+                        words = told(report)
+                        self.assertEqual(code, 3, words)
+                        # Bytes may stand for a payload that is none: then it is the hash that differs.
+                        names_it = any(f'column {column}' in one or f', {column}' in one for one in words)
+                        self.assertTrue(names_it or column == 'payload', words[:5])
+                shutil.copy(self.folder / 'whole.db', base / 'log.db')
+        self.assertGreater(tried, 300)
+
+    def test_dependencies(self):
+        """Cut, odd and overlong varints, which leave the hash as it is where one reads over them (FORMATS §3)."""
+        log = sqlite3.connect(f'file:{self.store}/log.db?mode=ro', uri=True)
+        at, data = log.execute('SELECT position, dependencies FROM event WHERE dependencies IS NOT NULL ORDER BY position DESC').fetchone()
+        log.close()
+        ref, seq = verify.number(data, 0)[0], data[verify.number(data, 0)[1]:]
+        for name, lie in {'alone': b'\xff', 'cut': data + b'\xff', 'odd': data + b'\x05', 'over 64 bits': b'\xff' * 10 + b'\x01', 'overlong ref': bytes([ref | 128, 0]) + seq,
+                          'overlong seq': data[:-1] + bytes([data[-1] | 128, 0]), 'a zero': data + b'\x80', 'twice': data * 2,
+                          '65 bits': bytes([ref]) + b'\xff' * 9 + b'\x7f', 'of a row without': b'\xff'}.items():
+            with self.subTest(name):
+                where = 'position = 50' if name == 'of a row without' else f'position = {at}'
+                store = self.changed((f'UPDATE event SET dependencies = ? WHERE {where}', (lie,)))
+                theirs, ours, text = self.both(store)
+                self.assertEqual((theirs, ours), (3, 3), text)
+                self.assertIn(where.replace(' =', ''), text)
+
+    def test_arrivals(self):
+        """Times of arrival are proven by nothing, and bounded (FORMATS §2, Numbers)."""
+        for name, (statement, wanted) in {
+                'a time too late': ('UPDATE arrival SET time = 253402300800000', (3, 3)), 'a time too early': ('UPDATE arrival SET time = -253402300800000', (3, 3)),
+                'the latest': ('UPDATE arrival SET time = 253402300799999', (0, 0)), 'a text': ("UPDATE arrival SET time = 'x'", (3, 3)),
+                'a position below 1': ('INSERT INTO arrival VALUES(0, 5)', (3, 3)), 'one over its bound': (f'INSERT INTO arrival VALUES({2**44}, 5)', (3, 3)),
+                'one beyond the log': ('INSERT INTO arrival VALUES(9999, 5)', (None, 3)), 'none': ('DELETE FROM arrival', (0, 0))}.items():
+            with self.subTest(name):
+                theirs, ours, text = self.both(self.changed(statement))
+                self.assertEqual((wanted[0] and theirs, ours), wanted, text)
+                self.assertTrue(wanted[1] == 0 or 'arrival' in text, text)
+
+    def test_rewritten_by_the_keys_holder(self):
+        """What a peer has cosigned lies beside the log: it convicts who rewrites that with the node's own key (FORMATS §9)."""
+        third = verify.node_of(load_pem_private_key((self.third / 'node.key').read_bytes(), None).public_key().public_bytes_raw()).hex()
+        store = self.copied(self.store, self.folder / 'rewritten')
+        rewritten(store, 50, '{"text":"never said"}')
+        theirs, ours, text = self.both(store)
+        self.assertEqual((theirs, ours), (3, 3), text)
+        self.assertIn(f'node {third:.12} knows', text)
+        (store / 'cosigned.db').unlink()
+        self.assertEqual(self.both(store)[:2], (0, 0), 'nothing else knows of it')
+
+    def test_put_back(self):
+        """A store of yesterday beside which a peer has told of today, and one that has cosigned what it has no more."""
+        store = self.copied(self.earlier, self.folder / 'back')
+        self.assertEqual(self.both(store)[:2], (0, 0))
+        shutil.copy(self.store / 'cosigned.db', store / 'cosigned.db')
+        theirs, ours, text = self.both(store)
+        self.assertEqual((theirs, ours), (3, 3), text)
+        self.assertRegex(text, 'which node [0-9a-f]{12} knows, is of events the log does not have')
+
+    def test_what_peers_may_say(self):
+        """A peer's word of a head that its origin has not signed, of more of another's origin, of a strange node: nothing of it contradicts."""
+        other = record.Identity()
+        log = sqlite3.connect(f'file:{self.store}/log.db?mode=ro', uri=True)
+        own, theirs = [row for row in log.execute("SELECT id FROM origin ORDER BY ref = (SELECT value FROM meta WHERE key = 'origin') DESC")][:2]
+        log.close()
+        third = load_pem_private_key((self.third / 'node.key').read_bytes(), None)
+        node = verify.node_of(third.public_key().public_bytes_raw()).hex()
+
+        def listed(origin, size, signer, cosigner):
+            text = verify.head_text(origin, size, bytes(32), 5)
+            entry = (origin + size.to_bytes(8, 'big') + bytes(32) + (5).to_bytes(8, 'big') + signer.sign(text) + (9).to_bytes(8, 'big')
+                     + cosigner.sign(b'cosignature/v1\ntime 9\n' + text))
+            return (1).to_bytes(8, 'big') * 2 + entry
+
+        mine = load_pem_private_key((self.store / 'node.key').read_bytes(), None)
+        for name, (row, data, wanted) in {
+                'a head that its origin has not signed': ('node/' + node, listed(own[0], 5, third, third), 0),
+                'one that the node has not cosigned': ('node/' + node, listed(own[0], 5, mine, mine), 0),
+                'a strange node': ('node/' + other.node.hex(), listed(own[0], 5, mine, other.private), 0),
+                'more of its own origin': ('node/' + node, listed(theirs[0], 99999, third, third), 0),
+                'another history of its own origin': ('node/' + node, listed(theirs[0], 1, third, third), 3),
+                'more of this origin': ('node/' + node, listed(own[0], 99999, mine, third), 3),
+                'this node, of more than there is': ('mine/' + str(uuid.UUID(bytes=theirs[0])), listed(theirs[0], 99999, third, mine), 3)}.items():
+            with self.subTest(name):
+                store = self.copied(self.store, self.folder / 'words')
+                with values(store) as file:
+                    file.execute('DELETE FROM value')
+                    file.execute('INSERT INTO value VALUES(?, ?)', (row, data))
+                theirs_, ours, text = self.both(store)
+                self.assertEqual((theirs_, ours), (wanted, wanted), text)
+
+    def test_damaged_cosignatures(self):
+        """What cannot be read of cosigned.db is told, and keeps the log from being proven; nothing waits for a pipe."""
+        def pipe(path):
+            path.unlink()
+            os.mkfifo(path)
+
+        def stated(*statements):
+            def change(path):
+                with values(path.parent) as file:
+                    for statement in statements:
+                        file.execute(statement)
+            return change
+        cases = {
+            'random bytes': lambda path: path.write_bytes(os.urandom(20_000)), '10 bytes': lambda path: os.truncate(path, 10), 'a pipe': pipe,
+            'a folder': lambda path: (path.unlink(), path.mkdir()), 'no table': stated('DROP TABLE value'),
+            'a view': stated('ALTER TABLE value RENAME TO other', 'CREATE VIEW value AS SELECT name, bytes FROM other'),
+            'a list that is cut': stated('UPDATE value SET bytes = substr(bytes, 1, length(bytes) - 1)'),
+            'a list of another version': stated("UPDATE value SET bytes = CAST(x'00' || bytes AS blob) WHERE name LIKE 'node/%'"),
+            'an empty list': stated("UPDATE value SET bytes = x''"), 'a name of nothing': stated("UPDATE value SET name = 'x' || name WHERE name LIKE 'node/%'"),
+            'the name of another origin': stated("UPDATE value SET name = 'mine/00000000-0000-0000-0000-000000000000' WHERE name LIKE 'mine/%'")}
+        for name, change in cases.items():
+            with self.subTest(name):
+                store = self.copied(self.store, self.folder / 'damaged')
+                for suffix in ('-wal', '-shm'):
+                    (store / ('cosigned.db' + suffix)).unlink(missing_ok=True)
+                change(store / 'cosigned.db')
+                theirs, ours, text = self.both(store)
+                self.assertEqual((theirs, ours), (2, 2), text)
+                self.assertEqual(text.count('cosigned.db') > 1, True, text)
+        with self.subTest('none'):
+            (store / 'cosigned.db').unlink()
+            self.assertEqual(self.both(store)[:2], (0, 0))
+
+    def test_every_column_of_cosignatures(self):
+        """As test_every_column, in a table that takes any value."""
+        store = self.copied(self.store, self.folder / 'loose')
+        with values(store) as file:
+            rows = file.execute('SELECT * FROM value').fetchall()
+        for column in ('name', 'bytes'):
+            for value in VALUES:
+                with self.subTest(column=column, value=value):
+                    for path in store.glob('cosigned.db*'):
+                        path.unlink()
+                    with values(store) as file:
+                        file.execute('CREATE TABLE value(name, bytes)')
+                        file.executemany('INSERT INTO value VALUES(?, ?)', rows)
+                        file.execute(f'UPDATE value SET {column} = ?', (value,))
+                    code, report = verified(store)
+                    self.assertEqual(code, 2, told(report))
+                    self.assertTrue(any('cosigned.db' in note for note in report['notes']))
+
+    def test_files_that_are_none(self):
+        """A pipe where a small file should be is told, and nothing waits for it."""
+        for name in ('mark.json', 'log.end', 'erasures.ndjson', 'evidence'):
+            with self.subTest(name):
+                store = self.copied(self.store, self.folder / 'pipes')
+                (store / name).unlink(missing_ok=True)
+                os.mkfifo(store / name)
+                done = subprocess.run([sys.executable, '-B', place.VERIFY, store], capture_output=True, text=True, timeout=20)
+                self.assertEqual((done.returncode, done.stderr), (2, ''), done.stdout)
+                self.assertIn(name, done.stdout)
+
+    def test_without_receipts(self):
+        """verify.py alone: one sentence that names the file and where it is, and nothing half checked."""
+        with tempfile.TemporaryDirectory() as folder:
+            alone = shutil.copy(place.VERIFY, folder)
+            for arguments in ([self.store], ['--proof', alone], [self.store, '--since', alone]):
+                done = subprocess.run([sys.executable, '-B', alone, *arguments], capture_output=True, text=True, timeout=20)
+                self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (66, '', 1), done.stderr)
+                self.assertRegex(done.stderr, '^verify: receipts\.py, .*/usr/share/doc/syncd/examples')
+            bare = self.copied(self.store, self.folder / 'bare')
+            (bare / 'cosigned.db').unlink()
+            done = subprocess.run([sys.executable, '-B', alone, bare], capture_output=True, text=True, timeout=20)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_receipt_where_no_one_is_at_home(self):
+        """A receipt held against a store whose own origin cannot be told: findings, no traceback."""
+        receipt = self.folder / 'a.receipt'
+        made = subprocess.run([self.lab.syncctl, '--store', self.store, 'receipt', '--json'], capture_output=True, timeout=30)
+        receipt.write_bytes(made.stdout)
+        self.assertEqual(verified(self.store, '--since', receipt)[0], 0, made.stderr)
+        for value in ("'x'", '99', 'NULL', "x'01'"):
+            store = self.changed(f"UPDATE meta SET value = {value} WHERE key = 'origin'")
+            self.assertEqual(verified(store, '--since', receipt)[0], 3)
+
+
+if __name__ == '__main__':
+    unittest.main()
