@@ -287,7 +287,8 @@ class Verify(unittest.TestCase):
             self.assertEqual(self.verify(self.store, '--evidence', pathlib.Path(folder) / 'a.evidence')[0], 66)
 
     def test_size(self):
-        self.assertLessEqual(len(place.VERIFY.read_text().splitlines()), 300, 'an auditor reads it in an hour')
+        for path in (place.VERIFY, place.VERIFY.with_name('receipts.py')):
+            self.assertLessEqual(len(path.read_text().splitlines()), 300, 'an auditor reads it in an hour')
 
 
 def written(name, data):

@@ -150,6 +150,29 @@ struct ReceiptTests {
         #expect(try Verifier(StoreFiles(before.path), known: elsewhere).run().answer == .contradicted)
     }
 
+    @Test("What cannot be read of what peers have told is named, and nothing is proven then (INV-18)")
+    func unreadCosignatures() throws {
+        let sample = try WitnessedStore()
+        let (store, busan) = (sample.store, sample.busan)
+        defer { withExtendedLifetime(sample.folder) {} }
+        try sample.tell([try sample.said(busan.key, 250)], by: busan.key)
+        let cosigner = try Cosigner(store.files, key: store.key)
+        _ = try cosigner.look(at: cosigner.origins(), now: 1)
+        store.close()
+        let own = store.identity.node
+        let file = try #require(try CosignatureFile(reading: store.files))
+        let lists = try file.mine(own)
+        #expect(try !lists.isEmpty && file.strange(to: own).isEmpty)
+        let whole = CosignatureList(lists).bytes
+        let other = "mine/\(store.identity.origin)"
+        let names = ["node/\(busan.key.publicKey.nodeID)", "node/x", "later", other]
+        let values = try NamedValues(path: store.files.cosignatures)
+        try values.put([(names[0], Array(whole.dropLast())), (names[1], whole), (names[2], whole), (names[3], whole)])
+        #expect(try Set(file.strange(to: own)) == Set(names))
+        let report = try Verifier(store.files, unread: ["cosigned.db: …"]).run()
+        #expect(report.answer == .notCovered && report.notes == ["cosigned.db: …"])
+    }
+
     @Test("What a peer holds of this node's own origin must be here (INV-18)")
     func peersKnow() throws {
         let sample = try WitnessedStore()
