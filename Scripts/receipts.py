@@ -1,6 +1,6 @@
 """Checks what speaks of a log from outside of it, without any of Sillok's code: receipts and proven answers, proofs of forks, cosignatures, erasures
 that were put back. A part of verify.py, which must lie beside it. Written from FORMATS.md; § means a section there."""
-import base64, datetime, json, os, re, sqlite3, sys, types, uuid
+import base64, datetime, json, os, re, sqlite3, struct, sys, types, uuid
 from verify import CLOCK, ODD, dot_of, fields, grown, half, head_text, join, kind, leads, leaf_of, members, node_of, opened, parsed, sha, signed
 
 
@@ -194,14 +194,12 @@ def fork(proof, keys):
 
 
 def listed(data):
-    """Of each entry of a list of cosignatures (§9) its head, both signatures and the time. Raises where it has not that form."""
-    entries = [data[at:at + 200] for at in range(16, len(data), 200)]
-    if data[:16] != (1).to_bytes(8, 'big') + len(entries).to_bytes(8, 'big') or len(data) % 200 != 16 or len(entries) > 1024: raise ValueError('no list')
-    for last, entry in zip([b''] + entries, entries):
-        size, hlc, time = (int.from_bytes(entry[at:at + 8], 'big') for at in (16, 56, 128))
-        if not last[:16] < entry[:16] or not 0 < size < 2**44 > time or hlc >> 63: raise ValueError('no entry of a list')
-    return [(entry[:16], int.from_bytes(entry[16:24], 'big'), entry[24:56], int.from_bytes(entry[56:64], 'big'), entry[64:128],
-             int.from_bytes(entry[128:136], 'big'), entry[136:]) for entry in entries]
+    """The entries of a list of cosignatures (§9): origin, size, root, hlc, signature, time, cosignature. Raises where it has not that form."""
+    if len(data) % 200 != 16 or len(data) > 204816 or data[:16] != struct.pack('>QQ', 1, len(data) // 200): raise ValueError('no list')
+    entries = list(struct.iter_unpack('>16sQ32sQ64sQ64s', data[16:]))
+    origins = [entry[0] for entry in entries]
+    if origins != sorted(set(origins)) or not all(0 < size < 2**44 > time and hlc < 2**63 for _, size, _, hlc, _, time, _ in entries): raise ValueError('no entry of a list')
+    return entries
 
 
 class Others:
@@ -265,8 +263,7 @@ class Others:
     def erasures(self):
         """What a restored store keeps of erasures that its log does not have (§11): each proves itself, and lets go what the node's own would."""
         store, path, lines = self.store, os.path.join(self.store.folder, 'erasures.ndjson'), []
-        if os.path.isfile(path):
-            with open(path, 'rb') as file: lines = file.read().split(b'\n')[:-1]
+        if os.path.isfile(path): lines = open(path, 'rb').read().split(b'\n')[:-1]
         elif os.path.lexists(path): store.doubts('erasures.ndjson cannot be read: it is no file')
         for number, data in enumerate(lines, 1):
             try:
