@@ -334,6 +334,14 @@ class Lies(unittest.TestCase):
             done = subprocess.run([sys.executable, '-B', alone, bare], capture_output=True, text=True, timeout=20)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_both_files_are_brought(self):
+        """What installs, or tells people to take, verify.py has receipts.py beside it."""
+        for path in ('Makefile', 'Scripts/deb.sh', 'Sources/syncctl/Commands/SubjectReadme.swift', 'docs/operating/install.md', 'docs/operating/auditing.md',
+                     'docs/operating/receipts.md', 'docs/operating/watching.md', 'docs/README.md', 'README.md', 'README.ko.md'):
+            text = (wire.ROOT / path).read_text()
+            self.assertIn('verify.py', text, path)
+            self.assertIn('receipts.py', text, path)
+
     def test_receipt_where_no_one_is_at_home(self):
         """A receipt held against a store whose own origin cannot be told: findings, no traceback."""
         receipt = self.folder / 'a.receipt'
