@@ -80,7 +80,7 @@ package final class BackupRestore {
                     if stream.isAtEnd { return (manifest, manifest.erasures) }
                 }
             }
-            throw .damaged(file: "the stream", reason: "it is cut")
+            throw .damaged(file: StreamReader.name, reason: "it is cut")
         } attachments: { wanted throws(BackupError) in
             try self.streamed(wanted)
         }
@@ -183,7 +183,7 @@ package final class BackupRestore {
         while let piece = try reader.next() {
             guard range != nil || piece.rows.after == after else {
                 throw .damaged(
-                    file: "the stream",
+                    file: StreamReader.name,
                     reason: "rows come behind position \(piece.rows.after), and those before them end at \(after): "
                         + "one is missing, or they are not in their order")
             }

@@ -46,6 +46,8 @@ package final class StreamReader {
         case manifest(BackupManifest)
     }
 
+    /// What errors name it.
+    package static let name = "the stream"
     private let descriptor: Int32
     let key: StreamKey?
     private var buffer: [UInt8] = []
@@ -92,7 +94,7 @@ package final class StreamReader {
         return .manifest(manifest)
     }
 
-    private static func damaged(_ reason: String) -> BackupError { .damaged(file: "the stream", reason: reason) }
+    private static func damaged(_ reason: String) -> BackupError { .damaged(file: name, reason: reason) }
 
     fileprivate func data() throws(BackupError) -> [UInt8]? {
         let (type, bytes) = try record()
@@ -118,7 +120,7 @@ package final class StreamReader {
     }
 
     private func readMore() throws(BackupError) -> [UInt8] {
-        let bytes = try readSome(descriptor, named: "the stream")
+        let bytes = try readSome(descriptor, named: Self.name)
         hasEnded = bytes.isEmpty
         return bytes
     }

@@ -45,8 +45,8 @@ final class Slack: ExportReader {
         }
     }
 
-    /// The folder of a day that was given alone. It is called like the channel, and the whole export goes by the channel's id: that stands in the
-    /// lists beside the folder.
+    /// The folder of a day that was given alone. It has the channel's name, and the whole export goes by the channel's id: that stands
+    /// in the lists beside the folder.
     private func folder(of path: String) throws(ImportError) -> String? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }

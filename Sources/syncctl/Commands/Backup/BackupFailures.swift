@@ -39,6 +39,7 @@ extension CommandFailure {
         case .noBackup: "'syncctl backup list FOLDER' shows those that are there"
         case .damaged(Repository.markName, _):
             "a later release reads what it made; if none made it, the file is this one line again: \(Repository.mark)"
+        case .damaged(StreamReader.name, _): "all streams, whole and in their order: the full one first"
         case .damaged: "'syncctl backup verify FOLDER' says which backups are whole; --backup ID names another one"
         case .key(_, false): "--key-file FILE, with the key that it was made with"
         case .key: "the key that it was made with; if that is the one, the file was changed: another copy of it"
