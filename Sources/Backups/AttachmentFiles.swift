@@ -85,7 +85,7 @@ extension BackupWriter {
         let here = Set(wanted.keys)
         // Whose names are being erased, and others name, too; and what events name that is no longer here.
         let leaving = try mapped { () throws(StoreError) in try copy.all(.leaving, limit: .max) }
-        let named = try mapped { () throws(StoreError) in try source.named(Set(leaving.map(\.digest))) }
+        let named = try logged { () throws(StoreError) in try source.named(Set(leaving.map(\.digest))) }
         for want in leaving where named.contains(want.digest) { wanted[want.digest] = want.bytes }
         for old in before where wanted[old.digest] == nil {
             if try mapped({ () throws(StoreError) in try copy.isNamed(old.digest) }) {

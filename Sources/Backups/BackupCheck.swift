@@ -10,6 +10,8 @@ package struct RepositoryReport: Sendable {
     package internal(set) var broken: [String] = []
     /// Proven backups without the node's own signature: their rows are proven, their small files are not.
     package internal(set) var unsigned: [String] = []
+    /// Whose proven backups are. More than one: some may be of a stranger, for a manifest says of itself whose it is.
+    package var nodes: [NodeID] { Set(proven.map(\.node)).sorted { $0.description < $1.description } }
     /// Files that no backup names.
     package internal(set) var leftovers: [String] = []
     /// Attachments that are whole.

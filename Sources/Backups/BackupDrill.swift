@@ -38,14 +38,9 @@ package final class BackupDrill {
     }
 
     package func run(_ manifest: BackupManifest) throws(BackupError) -> DrillReport {
-        var template = Array("\(scratch)/sillok-drill-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw .store(.system(scratch)) }
-        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let files = StoreFiles(folder + "/store")
-        defer {
-            StoreFolder.remove(files.folder)
-            rmdir(folder)
-        }
+        let scratch = try ScratchFolder(in: scratch)
+        defer { withExtendedLifetime(scratch) {} }
+        let files = scratch.files
         let start = MonotonicClock.now
         // The key stays in the repository: a copy on a scratch disk is one more to be lost.
         let come = try BackupRestore(

@@ -14,6 +14,8 @@ package enum BackupError: Error, Hashable, Sendable {
     case damaged(file: String, reason: String)
     /// A file that cannot be opened: another key, or a changed file. With `nil` a key is needed, and none was given.
     case key(file: String, isGiven: Bool)
+    /// A file of a repository that is not encrypted, and a key is given.
+    case plain(file: String)
     /// The key file has no key in it.
     case keyFile(path: String)
     /// Another process writes the repository.
@@ -45,7 +47,7 @@ package enum BackupError: Error, Hashable, Sendable {
         case .notEmpty: "E_REPOSITORY"
         case .noBackup: "E_NO_BACKUP"
         case .damaged: "E_BACKUP_DAMAGED"
-        case .key: "E_BACKUP_KEY"
+        case .key, .plain: "E_BACKUP_KEY"
         case .keyFile: "E_BACKUP_KEY_FILE"
         case .busy: "E_BACKUP_BUSY"
         case .erasing: "E_BACKUP_ERASING"
@@ -68,6 +70,7 @@ extension BackupError: CustomStringConvertible {
         case .damaged(let file, let reason): "\(file): \(reason)"
         case .key(let file, true): "\(file) does not open: it was made with another key, or changed"
         case .key(let file, false): "\(file) is encrypted, and no key is given"
+        case .plain(let file): "\(file) is not encrypted, and a key is given: a repository has one key, or none"
         case .keyFile(let path): "\(path) has no key: 64 hexadecimal digits are one"
         case .busy(let path): "another process writes \(path)"
         case .erasing: "an erasure is under way in the store: a backup would keep what goes"
@@ -83,6 +86,14 @@ extension BackupError {
     /// What building a log has met.
     init(_ error: SnapshotError) {
         if case .store(let error) = error { self = .store(error) } else { self = .log(error) }
+    }
+}
+
+/// Runs something that reads the log: one that cannot be read is not backed up.
+func logged<Result>(_ body: () throws(StoreError) -> Result) throws(BackupError) -> Result {
+    do { return try body() } catch {
+        if case .corrupt = error { throw .log(.store(error)) }
+        throw .store(error)
     }
 }
 

@@ -1,5 +1,4 @@
 package import EventStore
-internal import Glibc
 
 /// What was restored.
 package struct RestoreReport: Sendable {
@@ -42,9 +41,7 @@ package final class BackupRestore {
     ) throws(BackupError) {
         self.folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
         (self.end, self.withKey, self.withAttachments, self.progress) = (end, withKey, withAttachments, progress)
-        guard access(self.folder, F_OK) != 0 else {
-            throw .store(.badFile("\(folder) is there already", wayOut: "name a folder that is not there yet"))
-        }
+        try PartFolder.refuse(self.folder)
     }
 
     /// Restores a backup of a repository.
@@ -72,7 +69,7 @@ package final class BackupRestore {
                 case .segment(let reader):
                     // Whose it is says the manifest, which comes last: names and keys are put in at the end.
                     let log = if let begun = self.log { begun } else { try begin() }
-                    seen.append(try take(reader, into: log))
+                    seen.append(try take(reader, after: seen.last?.last ?? 0, into: log))
                 case .attachment(let reader, let name): try take(reader, name, stream)
                 case .manifest(let manifest):
                     guard Self.isCovered(manifest.segments, by: seen) else {
@@ -83,7 +80,7 @@ package final class BackupRestore {
                     if stream.isAtEnd { return (manifest, manifest.erasures) }
                 }
             }
-            throw .damaged(file: "the stream", reason: "it is cut")
+            throw .damaged(file: StreamReader.name, reason: "it is cut")
         } attachments: { wanted throws(BackupError) in
             try self.streamed(wanted)
         }
@@ -117,7 +114,7 @@ package final class BackupRestore {
         _ body: () throws(BackupError) -> (BackupManifest, [ProvenErasure]),
         attachments: ([BackupManifest.Attachment]) throws(BackupError) -> (count: Int, missing: [BackupError])
     ) throws(BackupError) -> RestoreReport {
-        try makePart()
+        let making = try PartFolder(folder, suffix: Self.suffix)
         do throws(BackupError) {
             let (manifest, erasures) = try body()
             guard let log else { throw .damaged(file: "the backup", reason: "it has no segments") }
@@ -126,7 +123,12 @@ package final class BackupRestore {
             let key = withKey ? pem.flatMap { SigningKey(pem: $0) } : nil
             do {
                 (position, erasedLater) = try log.finish(manifest, at: end, key: key, erasures: erasures)
-            } catch { throw BackupError(error) }
+            } catch {
+                if case .foreign(let reason) = error {
+                    throw .damaged(file: Repository.name(ofManifest: manifest.id), reason: reason)
+                }
+                throw BackupError(error)
+            }
             var wanted = manifest.attachments
             if position < manifest.position || erasedLater > 0, !wanted.isEmpty {
                 let named = try mapped { () throws(StoreError) in try LogReader(part).namedAttachments() }
@@ -139,19 +141,15 @@ package final class BackupRestore {
             try mapped { () throws(StoreError) in
                 try StoreParts.restore(
                     manifest, into: files, withKey: withKey, isWhole: position == manifest.position)
-                try SmallFile.syncFolder(of: files.log)
-                guard rename(files.folder, folder) == 0 else { throw .system(folder) }
-                try SmallFile.syncFolder(of: folder)
-                // Last: until then what is left of an interrupted restore is known for that.
-                unlink(folder + Self.mark)
             }
+            try making.finish()
             return RestoreReport(
                 manifest: manifest, position: position, hasKey: hasKey, erasedLater: erasedLater, attachments: count,
                 missing: missing)
         } catch {
             log?.cancel()
             opened = nil
-            StoreFolder.remove(part.folder)
+            making.remove()
             throw error
         }
     }
@@ -177,10 +175,18 @@ package final class BackupRestore {
         guard progress(log.position, total) else { throw .interrupted }
     }
 
-    /// Takes a segment of which nothing is known yet.
-    private func take(_ reader: SegmentReader, into log: RestoredLog) throws(BackupError) -> BackupManifest.Segment {
+    /// Takes a segment of which nothing is known yet, but where the one before it ended.
+    private func take(
+        _ reader: SegmentReader, after: UInt64, into log: RestoredLog
+    ) throws(BackupError) -> BackupManifest.Segment {
         var range: (after: UInt64, last: UInt64)?
         while let piece = try reader.next() {
+            guard range != nil || piece.rows.after == after else {
+                throw .damaged(
+                    file: StreamReader.name,
+                    reason: "rows come behind position \(piece.rows.after), and those before them end at \(after): "
+                        + "one is missing, or they are not in their order")
+            }
             range = (range?.after ?? piece.rows.after, piece.rows.last)
             try add(piece, to: log, 0)
         }
@@ -189,40 +195,5 @@ package final class BackupRestore {
         return BackupManifest.Segment(
             file: file, after: range?.after ?? 0, last: range?.last ?? 0, bytes: bytes, digest: digest, leaves: .zero,
             erasures: 0, holes: Holes(count: 0, digest: .zero))
-    }
-
-    // MARK: The folder
-
-    private static let mark = "/restoring"
-
-    /// Makes the folder; what a restore that ended early has left goes.
-    private func makePart() throws(BackupError) {
-        let path = part.folder
-        if access(path, F_OK) == 0 {
-            guard access(path + Self.mark, F_OK) == 0 else {
-                throw .store(.badFile("\(path) is there already", wayOut: "take it away"))
-            }
-            StoreFolder.remove(path)
-        }
-        try mapped { () throws(StoreError) in
-            guard mkdir(path, 0o700) == 0 else { throw .system(path) }
-            try SmallFile.replace(path + Self.mark, with: [], mode: 0o600)
-        }
-    }
-}
-
-/// A store's folder that is worth nothing.
-enum StoreFolder {
-    /// Takes it away with all that a store has. What is of others stays, and the folder with it.
-    static func remove(_ path: String) {
-        let files = StoreFiles(path)
-        let attachments = (try? SmallFile.names(in: files.attachments)) ?? []
-        let folders = attachments.filter { !$0.hasPrefix(".") }.map { "\(files.attachments)/\($0)" }
-        for folder in folders + [files.attachments, files.evidence, path + "/snapshot", path] {
-            for name in (try? SmallFile.names(in: folder)) ?? [] where name != "." && name != ".." {
-                unlink("\(folder)/\(name)")
-            }
-            rmdir(folder)
-        }
     }
 }

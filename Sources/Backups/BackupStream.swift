@@ -46,6 +46,8 @@ package final class StreamReader {
         case manifest(BackupManifest)
     }
 
+    /// What errors name it.
+    package static let name = "the stream"
     private let descriptor: Int32
     let key: StreamKey?
     private var buffer: [UInt8] = []
@@ -54,6 +56,8 @@ package final class StreamReader {
 
     package init(_ descriptor: Int32, key: StreamKey?) { (self.descriptor, self.key) = (descriptor, key) }
 
+    /// Whether all was read that there is.
+    package private(set) var hasEnded = false
     /// Whether nothing follows. Behind a manifest.
     private(set) var isAtEnd = false
 
@@ -90,7 +94,7 @@ package final class StreamReader {
         return .manifest(manifest)
     }
 
-    private static func damaged(_ reason: String) -> BackupError { .damaged(file: "the stream", reason: reason) }
+    private static func damaged(_ reason: String) -> BackupError { .damaged(file: name, reason: reason) }
 
     fileprivate func data() throws(BackupError) -> [UInt8]? {
         let (type, bytes) = try record()
@@ -110,14 +114,20 @@ package final class StreamReader {
 
     private func hasMore() throws(BackupError) -> Bool {
         if start < buffer.count { return true }
-        buffer = try readSome(descriptor, named: "the stream")
+        buffer = try readMore()
         start = 0
         return !buffer.isEmpty
     }
 
+    private func readMore() throws(BackupError) -> [UInt8] {
+        let bytes = try readSome(descriptor, named: Self.name)
+        hasEnded = bytes.isEmpty
+        return bytes
+    }
+
     private func take(_ count: Int) throws(BackupError) -> [UInt8] {
         while buffer.count - start < count {
-            let more = try readSome(descriptor, named: "the stream")
+            let more = try readMore()
             guard !more.isEmpty else { throw Self.damaged("it is cut") }
             buffer.removeSubrange(..<start)
             start = 0
@@ -161,7 +171,7 @@ extension BackupWriter {
             }
             // A stream cannot be changed: what it holds of erased events is to be sent again without them.
             for segment in base.segments where segment.erasures < applied {
-                let holes = try mapped { () throws(StoreError) in
+                let holes = try logged { () throws(StoreError) in
                     try source.holes(after: segment.after, through: segment.last)
                 }
                 guard holes == segment.holes else {

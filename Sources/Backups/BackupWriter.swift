@@ -75,7 +75,7 @@ package final class BackupWriter {
     package init(_ files: StoreFiles, progress: @escaping (UInt64, UInt64) -> Bool) throws(BackupError) {
         var found: BackupSource?
         var pem: [UInt8]?
-        try mapped { () throws(StoreError) in
+        try logged { () throws(StoreError) in
             found = try BackupSource(files)
             do throws(StoreError) { pem = try SmallFile.read(files.key) } catch {
                 guard case .forbidden = error else { throw error }
@@ -94,6 +94,7 @@ package final class BackupWriter {
 
     /// Makes a backup in a repository that was opened for making.
     package func run(_ plan: BackupPlan, in repository: Repository) throws(BackupError) -> BackupReport {
+        try repository.refuseOtherKey()
         let applied = try awaitErasures()
         let hasOthers = try !repository.ids().isEmpty
         let parts = try self.parts(plan)
@@ -121,7 +122,7 @@ package final class BackupWriter {
         manifest.id = try Self.free(manifest.id, repository)
         try repository.write(manifest, signedWith: signer)
         // Erasures that were applied while rows were read: they may be in both forms.
-        let now = try mapped { () throws(StoreError) in try source.erasures().applied }
+        let now = try logged { () throws(StoreError) in try source.erasures().applied }
         if now > applied {
             let again = try erasing.run(now)
             manifest = try repository.manifest(manifest.id)
@@ -153,7 +154,7 @@ package final class BackupWriter {
     }
 
     func continues(_ manifest: BackupManifest) throws(BackupError) -> Bool {
-        try mapped { () throws(StoreError) in
+        try logged { () throws(StoreError) in
             try source.continues(manifest.node, manifest.position, manifest.origins.map(\.progress))
         }
     }
@@ -170,7 +171,7 @@ package final class BackupWriter {
         let isWritten = StoreLock.owner(files) != nil
         var left = isWritten ? BackupPlan.patience.erasure : 0
         while true {
-            let (applied, last) = try mapped { () throws(StoreError) in try source.erasures() }
+            let (applied, last) = try logged { () throws(StoreError) in try source.erasures() }
             if applied >= last { return applied }
             guard left > 0, progress(0, 0) else { throw .erasing }
             sleepMilliseconds(BackupPlan.patience.each)
@@ -181,10 +182,10 @@ package final class BackupWriter {
     /// How far signed heads cover the log. Where it is written a head of what is there now is waited for.
     func awaitHead() throws(BackupError) -> (position: UInt64, origins: [BackupOrigin], top: UInt64) {
         let isWritten = StoreLock.owner(files) != nil
-        let top = try mapped { () throws(StoreError) in try source.top() }
+        let top = try logged { () throws(StoreError) in try source.top() }
         var left = isWritten ? BackupPlan.patience.head : 0
         while true {
-            let extent = try mapped { () throws(StoreError) in try source.extent() }
+            let extent = try logged { () throws(StoreError) in try source.extent() }
             if extent.position >= top || left <= 0 {
                 guard extent.position > 0 else { throw .unsigned }
                 return (extent.position, extent.origins, top)
@@ -200,7 +201,7 @@ package final class BackupWriter {
         begin: (String) throws(BackupError) -> Sink,
         written: (Sink, BackupManifest.Segment) throws(BackupError) -> Void
     ) throws(BackupError) {
-        var chain = try mapped { () throws(StoreError) in try source.chain(through: after) }
+        var chain = try logged { () throws(StoreError) in try source.chain(through: after) }
         var done = after
         while done < through {
             let file = Self.name(after: done)
@@ -208,7 +209,7 @@ package final class BackupWriter {
             let writer = try SegmentWriter(sink, file: Repository.name(ofSegment: file), after: done, key: key)
             while done < through, writer.bytes < limit {
                 guard progress(done, through) else { throw .interrupted }
-                let piece = try mapped { () throws(StoreError) in try source.piece(after: done, through: through) }
+                let piece = try logged { () throws(StoreError) in try source.piece(after: done, through: through) }
                 let checked: CheckedRows
                 do throws(SnapshotError) {
                     checked = try CheckedRows(piece.rows, using: sha)
@@ -261,7 +262,7 @@ package final class BackupWriter {
             id: "\(stamp)-\(position)", key: key, identity: identity, time: now, position: position, origins: origins,
             segments: segments, files: parts.files, cosignatures: parts.told)
         manifest.attachments = attachments
-        manifest.erasures = try mapped { () throws(StoreError) in try source.erasures(behind: origins) }
+        manifest.erasures = try logged { () throws(StoreError) in try source.erasures(behind: origins) }
         return manifest
     }
 }

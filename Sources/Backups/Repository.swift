@@ -111,6 +111,24 @@ package final class Repository {
         return try ManifestFile.manifest(in: bytes, named: name, id: id, key: key)
     }
 
+    /// Refuses a key where none of the backups that are there is encrypted: behind them no one could read both.
+    func refuseOtherKey() throws(BackupError) {
+        guard key != nil else { return }
+        var plain: String?
+        for id in try ids() {
+            let name = Self.name(ofManifest: id)
+            do throws(BackupError) {
+                guard let bytes = try Self.bytes(ofFile: path(ofManifest: id), named: name) else { continue }
+                if bytes.starts(with: ChunkForm.sealed) { return }
+                _ = try ManifestFile.manifest(in: bytes, named: name, id: id, key: nil)
+                plain = name
+            } catch {
+                guard case .damaged = error else { throw error }
+            }
+        }
+        if let plain { throw .plain(file: plain) }
+    }
+
     /// The newest backup that can be read and that `body` accepts. Damaged ones are passed over: 'verify' names them.
     func newest(where body: (BackupManifest) throws(BackupError) -> Bool) throws(BackupError) -> BackupManifest? {
         var (other, isOpen): (BackupError?, Bool) = (nil, false)
@@ -174,7 +192,13 @@ package final class Repository {
         // One that is damaged is not passed over: who asks for the newest is given no older one.
         guard let newest = try ids().last else { throw .noBackup("no backup in \(path)") }
         let found = try manifest(newest)
-        return try manifests().good.last ?? found
+        let good = try manifests().good
+        let last = good.last ?? found
+        // The newest one says of itself whose it is: who can write the folder could put one there of a node of his own.
+        guard let other = good.first(where: { $0.node != last.node }) else { return last }
+        throw .damaged(
+            file: Self.name(ofManifest: last.id),
+            reason: "it is of node \(last.node), and \(other.id) of node \(other.node): say which one is meant")
     }
 
     func write(_ manifest: BackupManifest, signedWith signer: SigningKey?) throws(BackupError) {

@@ -71,14 +71,14 @@ struct RepositoryErasure {
     /// The erasures that neither the rows of a backup have nor its manifest tells.
     private func lacking(_ manifest: BackupManifest) throws(BackupError) -> [ProvenErasure] {
         guard manifest.node == writer.source.identity.node else { return [] }
-        let later = try mapped { () throws(StoreError) in try writer.source.erasures(behind: manifest.origins) }
+        let later = try logged { () throws(StoreError) in try writer.source.erasures(behind: manifest.origins) }
         return later.filter { erasure in !manifest.erasures.contains { $0.dot == erasure.dot } }
     }
 
     /// Which attachments of these backups events name still.
     private func namedAttachments(_ manifests: [BackupManifest]) throws(BackupError) -> Set<Digest> {
         let all = Set(manifests.flatMap(\.attachments).map(\.digest))
-        return try mapped { () throws(StoreError) in try writer.source.named(all) }
+        return try logged { () throws(StoreError) in try writer.source.named(all) }
     }
 
     /// The segment as it is to be: the same file where no payload has gone.
@@ -87,7 +87,7 @@ struct RepositoryErasure {
     ) throws(BackupError) -> BackupManifest.Segment {
         var now = segment
         now.erasures = applied
-        let holes = try mapped { () throws(StoreError) in
+        let holes = try logged { () throws(StoreError) in
             try writer.source.holes(after: segment.after, through: segment.last)
         }
         guard holes != segment.holes else { return now }

@@ -177,9 +177,9 @@ struct AttachmentBackupTests {
         let damaged = AttachmentFolder(archive.files).blob(digests[1])
         try Data("다른 것".utf8).write(to: URL(filePath: damaged))
         let copy = StoreFiles(archive.folder.file("copy"))
-        _ = try StoreBackup.make(of: archive.files, in: copy.folder, withKey: false)
-        let (copied, bad) = try PlainCopy.attachments(of: archive.files, into: copy) { true }
-        #expect(copied == 1 && bad == 1)
+        let report = try PlainCopy.make(
+            of: archive.files, in: copy.folder, withKey: false, withAttachments: true, goesOn: { true })
+        #expect(report.attachments == 1 && report.damaged == 1)
         #expect(try bytes(copy, digests[0]) != nil && bytes(copy, digests[1]) == nil)
     }
 }

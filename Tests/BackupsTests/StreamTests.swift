@@ -98,6 +98,31 @@ struct StreamTests {
         #expect(failure { _ = try stream(archive, "1", behind: first.manifest, key: nil) }?.code == "E_NO_BACKUP")
     }
 
+    @Test("Streams that are not in their order are the streams' fault, and said before all was read")
+    func order() throws {
+        let archive = try Archive()
+        try archive.append(300)
+        let first = try stream(archive, "0", key: nil)
+        try archive.append(10)
+        _ = try stream(archive, "1", behind: first.manifest, key: nil)
+        let parts = try ["1", "0"].map { try Data(contentsOf: URL(filePath: archive.folder.file($0))) }
+        let error = failure { _ = try restore(archive, parts[0] + parts[1], "r", key: nil) }
+        guard case .damaged("the stream", let reason)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(reason.contains("301") && reason.contains("order"), "\(reason)")
+        // A giver that has more to give is not the one that failed.
+        for (bytes, hasEnded) in [(parts[1].dropLast(), true), (Data([1]) + parts[1].dropFirst(), false)] {
+            let file = open(try archive.folder.write(Data(bytes), to: "in"), O_RDONLY)
+            defer { close(file) }
+            let reader = StreamReader(file, key: nil)
+            let restore = try BackupRestore(into: archive.folder.file("r"), withKey: true) { _, _ in true }
+            #expect(failure { _ = try restore.run(reader) }?.code == "E_BACKUP_DAMAGED")
+            #expect(reader.hasEnded == hasEnded)
+        }
+    }
+
     @Test("A command that fails is named with its status; what it writes and reads comes whole")
     func commands() throws {
         let taker = try ShellCommand("cat > /dev/null; exit 3", .takes, environment: [:])

@@ -151,6 +151,45 @@ struct BackupProgramTests {
         #expect(try a.syncctl("backup", "create").code == 64)
     }
 
+    @Test("What is wrong with a stream is told, and not that its giver could write no more to a pipe that was closed")
+    func wrongStream() throws {
+        let restore = ["backup", "restore", "--into", folder.file("r"), "--from-command"]
+        let damaged = try Programs.syncctl(folder.file("nowhere"), restore + ["yes no stream"])
+        #expect(damaged.code == 3 && damaged.errors.contains("E_BACKUP_DAMAGED"), "\(damaged.errors)")
+        #expect(
+            !damaged.errors.contains("has failed") && damaged.errors.contains("in their order"), "\(damaged.errors)")
+        let failed = try Programs.syncctl(folder.file("nowhere"), restore + ["exit 7"])
+        #expect(failed.code == 74 && failed.errors.contains("status 7"), "\(failed.errors)")
+    }
+
+    @Test("A backup that its node has not signed, or one of several nodes', is no success of verify or drill (INV-4)")
+    func unproven() throws {
+        let (repository, stores) = (folder.file("repository"), ["a", "b"].map { folder.file($0) })
+        for (store, name) in zip(stores, ["seoul", "busan"]) {
+            #expect(try Programs.syncctl(store, ["init", "--name", name]).code == 0)
+            let line = #"{"type":"t","user":"u","data":{}}"# + "\n"
+            #expect(try Programs.syncctl(store, ["append", "-"], input: line).code == 0)
+        }
+        #expect(try Programs.syncctl(stores[0], ["backup", "create", repository]).code == 0)
+        #expect(try syncctl("backup", "drill", repository, "--scratch", folder.path).code == 0)
+        let manifest = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: repository + "/backups").first { !$0.hasPrefix(".") })
+        let path = "\(repository)/backups/\(manifest)"
+        let good = try String(contentsOfFile: path, encoding: .utf8)
+        try Data(good.replacing(#/,"signature":"[^"]*"}\n$/#, with: "}\n").utf8).write(to: URL(filePath: path))
+        #expect(try syncctl("backup", "verify", repository).code == 2)
+        let drill = try syncctl("backup", "drill", repository, "--json", "--scratch", folder.path)
+        #expect(drill.code == 2 && drill.errors.contains("not signed"), "\(drill.output)\(drill.errors)")
+        #expect(drill.lines.first?["good"] as? Bool == true && drill.lines.first?["signed"] as? Bool == false)
+        try Data(good.utf8).write(to: URL(filePath: path))
+        #expect(try syncctl("backup", "verify", repository).code == 0)
+        #expect(try Programs.syncctl(stores[1], ["backup", "create", repository]).code == 0)
+        let mixed = try syncctl("backup", "verify", repository)
+        #expect(mixed.code == 2 && mixed.errors.contains("2 nodes"), "\(mixed.output)\(mixed.errors)")
+        let restored = try syncctl("backup", "restore", repository, "--into", folder.file("r"))
+        #expect(restored.code == 3 && restored.errors.contains("E_BACKUP_DAMAGED"), "\(restored.errors)")
+    }
+
     /// Kills a run of syncctl after `delay`; how it ended.
     private func killed(_ arguments: [String], after delay: useconds_t) throws -> Int32 {
         let process = Process()

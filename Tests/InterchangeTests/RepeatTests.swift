@@ -1,5 +1,6 @@
 import CommandLineKit
 import EventStore
+import Foundation
 import Interchange
 import TestSupport
 import Testing
@@ -112,6 +113,27 @@ import Testing
         #expect(try outcomes(second, in: store) == (1, 2, 1))
         let edit = try #require(second.events.first { $0.type == "message.edited" })
         #expect(edit.text == "둘" && edit.cause == first.events[1].id)
+    }
+
+    @Test("One day of a channel, and then the whole export: the day goes by the channel's id, and is there once")
+    func slack() throws {
+        let folder = try TemporaryFolder.made()
+        let day = folder.file("export/general/2023-11-14.json")
+        try FileManager.default.createDirectory(
+            atPath: folder.file("export/general"), withIntermediateDirectories: true)
+        try Data(#"[{"type":"message","user":"U1","text":"하나","ts":"1700000000.000100"}]"#.utf8).write(
+            to: URL(filePath: day))
+        let alone = try Imported(day, as: .slack)
+        #expect(alone.events.map(\.conversation) == ["slack:general"])
+        #expect(alone.remarks.count == 1 && alone.remarks.allSatisfy { $0.contains("'general'") }, "\(alone.remarks)")
+        try Data(#"[{"id":"C1","name":"general","created":1}]"#.utf8).write(
+            to: URL(filePath: folder.file("export/channels.json")))
+        let first = try Imported(day, as: .slack), whole = try Imported(folder.file("export"), as: .slack)
+        #expect(first.events.map(\.conversation) == ["slack:C1"] && first.remarks.isEmpty && first.texts == ["하나"])
+        let (place, store) = try makeStore()
+        defer { withExtendedLifetime(place) {} }
+        #expect(try outcomes(first, in: store) == (1, 0, 0))
+        #expect(try outcomes(whole, in: store) == (1, 1, 0))
     }
 
     @Test("A line for fine-tuning is one conversation, however its blanks stand and in whatever file")

@@ -1021,6 +1021,26 @@ fault(704, "a package that is half has the name of a whole one", "", "AuditingTe
       ("Sources/syncctl/Commands/PackageFolder.swift", "part = folder + Self.suffix", "part = isPlanted(704) ? folder : folder + Self.suffix"))
 fault(705, "a backup has bytes whose name is being erased", "INV-11", "AttachmentBackupTests",
       (ES + "Attachments/AttachmentCopy.swift", "name.hasPrefix(prefix), !leaving.contains(digest) else {", "name.hasPrefix(prefix), !leaving.contains(digest) || isPlanted(705) else {"))
+fault(730, "a repository without a key takes a backup with one", "", "OwnerTests",
+      (BA + "Repository.swift", "if let plain {", "if let plain, !isPlanted(730) {"))
+fault(731, "a manifest is believed whose key is no origin's", "INV-4", "OwnerTests",
+      (ES + "Backup/BackupManifest.swift", "guard manifest.isOfNode else {", "guard manifest.isOfNode || isPlanted(731) else {"))
+fault(732, "a restore believes a manifest whose origins are", "INV-4", "OwnerTests",
+      (ES + "Backup/RestoredLog.swift", "where keys[entry.progress.origin] != entry.key {", "where keys[entry.progress.origin] != entry.key && !isPlanted(732) {"))
+fault(733, "a stranger's backup is the newest", "INV-4", "OwnerTests",
+      (BA + "Repository.swift", "where: { $0.node != last.node })", "where: { $0.node != last.node && !isPlanted(733) })"))
+fault(734, "a drill of an unsigned backup is a success", "INV-4", "BackupProgramTests",
+      ("Sources/syncctl/Commands/Backup/BackupVerifyCommand.swift", "return report.manifest.isSigned ? .success", "return report.manifest.isSigned || isPlanted(734) ? .success"))
+fault(735, "streams are taken in another order until their rows do not fit", "", "StreamTests",
+      (BA + "BackupRestore.swift", "guard range != nil || piece.rows.after == after else {", "guard range != nil || piece.rows.after == after || isPlanted(735) else {"))
+fault(736, "a giver that could write no more is told as the cause", "", "BackupProgramTests",
+      ("Sources/syncctl/Commands/Backup/BackupRestoreCommand.swift", "if case .damaged = error, stream.hasEnded {", "if case .damaged = error, stream.hasEnded || isPlanted(736) {"))
+fault(737, "a copy has its name before it is whole", "INV-1", "LeftoverTests",
+      (BA + "PlainCopy.swift", "            guard goesOn() else { throw .interrupted }\n            let (copied", "            if isPlanted(737) { try part.finish() }\n            guard goesOn() else { throw .interrupted }\n            let (copied"))
+fault(738, "a drill takes the folder of another at work", "", "LeftoverTests",
+      (BA + "ScratchFolder.swift", "entry.st_uid == geteuid(), flock(descriptor, how) == 0 else {", "entry.st_uid == geteuid(), flock(descriptor, how) == 0 || isPlanted(738) else {"))
+fault(739, "one day of a channel goes by the channel's name", "INV-8", "RepeatTests",
+      ("Sources/Interchange/Formats/Slack.swift", "guard access(path, F_OK) == 0 else { continue }", "guard access(path, F_OK) == 0, !isPlanted(739) else { continue }"))
 # --- Pages for browsers ---------------------------------------------------------------------------------------------------
 
 fault(510, "a page of another site may ask with a visitor's cookie", "", "SessionTests",

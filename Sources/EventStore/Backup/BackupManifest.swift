@@ -181,6 +181,9 @@ extension BackupManifest {
         guard manifest.isSound else {
             throw InvalidManifest(reason: "its segments or origins do not follow one another")
         }
+        guard manifest.isOfNode else {
+            throw InvalidManifest(reason: "it names \(manifest.node) as its node, and no origin of that")
+        }
         var again = manifest.bytes(signedWith: nil).dropLast(2)
         if let signature = end.signature {
             guard manifest.key.isValid(signature: signature, for: Self.signedText(end.digest)) else {
@@ -205,6 +208,12 @@ extension BackupManifest {
         let named = zip(attachments, attachments.dropFirst()).allSatisfy { $0.digest.words < $1.digest.words }
         let sum = origins.saturatedSum { $0.progress.size }
         return after == position && sum == position && ascend && named && Self.isPlain(id) && position > 0
+    }
+
+    /// Whether it has an origin of the node that it names, and the one that the node wrote to is no other's. The rows say whose origins are, and
+    /// so a key that has nothing to do with them signs no manifest.
+    private var isOfNode: Bool {
+        origins.contains { $0.key == key } && origins.allSatisfy { $0.progress.origin != origin || $0.key == key }
     }
 
     /// Whether a name has letters, digits, dots and hyphens alone, and does not begin with a dot.

@@ -69,8 +69,10 @@ package final class RestoredLog {
     ) throws(SnapshotError) -> (position: UInt64, erasedLater: UInt64) {
         let origins = manifest.origins
         try builder.finishBlocking(origins.map(\.coverage), expecting: origins.map(\.offered))
+        let top: UInt64
+        do throws(StoreError) { top = try place() } catch { throw .store(error) }
+        try checkOwners(of: manifest)
         do throws(StoreError) {
-            let top = try place()
             // What lies behind the end may be what let payloads before it go.
             let cutOff = end == .all ? [] : try LogReader(files).provenErasures(of: manifest.node)
             let last = try cut(end, top: top)
@@ -79,6 +81,17 @@ package final class RestoredLog {
             try SmallFile.syncFolder(of: files.log)
             return (last, later)
         } catch { throw .store(error) }
+    }
+
+    /// Whose origins are the rows say: a manifest that says otherwise is not of them.
+    private func checkOwners(of manifest: BackupManifest) throws(SnapshotError) {
+        var keys: [OriginID: VerifyingKey] = [:]
+        do throws(StoreError) {
+            for origin in try LogReader(files).origins() { keys[origin.id] = origin.key }
+        } catch { throw .store(error) }
+        for entry in manifest.origins where keys[entry.progress.origin] != entry.key {
+            throw .foreign("it gives origin \(entry.progress.origin) to a node that the rows do not")
+        }
     }
 
     private func place() throws(StoreError) -> UInt64 {

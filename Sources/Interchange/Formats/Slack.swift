@@ -1,4 +1,5 @@
 internal import EventStore
+internal import Glibc
 
 /// A Slack export: an archive or folder of `channels.json`, `users.json` and a folder a channel with a file a day; or one such day.
 ///
@@ -18,8 +19,7 @@ final class Slack: ExportReader {
 
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
         if files.isFile {
-            let parts = files.path.split(separator: "/")
-            return try day(files, files.names[0], parts.count > 1 ? String(parts[parts.count - 2]) : nil, output)
+            return try day(files, files.names[0], try folder(of: files.path), output)
         }
         for list in Self.lists {
             if let name = files.file(named: list) { try self.list(files, name, output) }
@@ -45,6 +45,24 @@ final class Slack: ExportReader {
         }
     }
 
+    /// The folder of a day that was given alone. It has the channel's name, and the whole export goes by the channel's id: that stands
+    /// in the lists beside the folder.
+    private func folder(of path: String) throws(ImportError) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        let parts = String(cString: real).split(separator: "/")
+        guard parts.count > 1 else { return nil }
+        let export = "/" + parts.dropLast(2).joined(separator: "/")
+        for list in Self.lists {
+            let path = "\(export)/\(list)"
+            guard access(path, F_OK) == 0 else { continue }
+            let file = try OpenFile(path, followsLink: false, name: path)
+            let json = try JSONPull(FileReader(file, range: 0..<file.size, name: path))
+            try eachChannel(json) { _, _ in }
+        }
+        return String(parts[parts.count - 2])
+    }
+
     /// `2018-01-20.json`
     private static func isDay(_ name: Substring) -> Bool {
         let digits = name.dropLast(5)
@@ -54,13 +72,7 @@ final class Slack: ExportReader {
 
     private func list(_ files: ExportFiles, _ name: String, _ output: ImportOutput) throws(ImportError) {
         let json = try JSONPull(try files.reader(name))
-        try json.openArray()
-        while try json.nextElement() {
-            guard let channel = try json.value().object, let id = channel.string("id") else {
-                throw json.failure("a channel has no id")
-            }
-            channels[channel.string("name") ?? id] = id
-            channels[id] = id
+        try eachChannel(json) { channel, id throws(ImportError) in
             let scope = Naming.id("slack", id)
             let conversation = options.conversation ?? scope
             var participants: [String] = []
@@ -83,6 +95,21 @@ final class Slack: ExportReader {
                     id: EventID(record: "start", of: scope), type: "conversation.started", time: created ?? 0,
                     conversation: conversation, user: creator ?? conversation, payload: payload.json),
                 at: "\(name) \(json.place)", mayDiffer: true)
+        }
+    }
+
+    /// Learns the channels of a list.
+    private func eachChannel(
+        _ json: JSONPull, _ body: (JSONObject, String) throws(ImportError) -> Void
+    ) throws(ImportError) {
+        try json.openArray()
+        while try json.nextElement() {
+            guard let channel = try json.value().object, let id = channel.string("id") else {
+                throw json.failure("a channel has no id")
+            }
+            channels[channel.string("name") ?? id] = id
+            channels[id] = id
+            try body(channel, id)
         }
         try json.finish()
     }
@@ -137,6 +164,11 @@ final class Slack: ExportReader {
             }
             guard let ts = message.string("ts"), let time = Moments.milliseconds(decimal: ts) else {
                 throw json.failure("a message has no 'ts' of seconds as text")
+            }
+            if files.isFile, message.string("channel") == nil, channels[channel] == nil {
+                output.remark(
+                    "the id of the channel '\(channel)' is not known: channels.json is not beside its folder. "
+                        + "With the whole export these messages would be there once more")
             }
             let scope = Naming.id("slack", channels[channel] ?? channel)
             try take(message, ts, time, scope, place, output)

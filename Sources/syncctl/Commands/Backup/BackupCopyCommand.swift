@@ -18,7 +18,8 @@ enum BackupCopyCommand {
             ],
             discussion: """
                 The copy has the log as it is when the copying begins, whatever is appended meanwhile, and is on the \
-                disk when the command ends, with the attachments that are here whole. Views are built anew from it. 'syncctl verify --store FOLDER' proves it. \
+                disk when the command ends, with the attachments that are here whole. Only then the folder gets its name; what an interrupted run has left \
+                as FOLDER.copying goes with the next one. Views are built anew from it. 'syncctl verify --store FOLDER' proves it. \
                 Keep node.key as you keep the store: anyone who has it can write in the node's name.
                 """), run: run)
 
@@ -28,20 +29,24 @@ enum BackupCopyCommand {
         guard !folder.isEmpty else { throw usageFailure("folder: the empty text names none") }
         var progress = Progress("backup", unit: "pages", style: session.style())
         var pages = 0
-        let report = try stored {
-            try StoreBackup.make(of: files, in: folder, withKey: !session.arguments.flag("without-key")) {
-                done, total in
+        var isLogCopied = false
+        let copy = try backedUp { () throws(BackupError) in
+            try PlainCopy.make(
+                of: files, in: folder, withKey: !session.arguments.flag("without-key"),
+                withAttachments: !session.arguments.flag("without-attachments")
+            ) { done, total in
                 pages = total
                 progress.update(done: UInt64(done), total: UInt64(total))
+            } goesOn: {
+                if !isLogCopied {
+                    progress.finish(done: UInt64(pages), total: UInt64(pages))
+                    Interrupt.watchEnd()
+                    isLogCopied = true
+                }
+                return !Interrupt.isRequested
             }
         }
-        progress.finish(done: UInt64(pages), total: UInt64(pages))
-        Interrupt.watchEnd()
-        let (attachments, damaged) = try backedUp { () throws(BackupError) in
-            session.arguments.flag("without-attachments")
-                ? (0, 0)
-                : try PlainCopy.attachments(of: files, into: StoreFiles(folder)) { !Interrupt.isRequested }
-        }
+        let (report, attachments, damaged) = (copy.log, copy.attachments, copy.damaged)
         if damaged > 0 {
             session.say("\(EventText.count(damaged, "attachment")) damaged here, and not in the copy")
         }

@@ -25,7 +25,7 @@ extension CommandFailure {
         case .noRepository, .noBackup: .inputMissing
         case .notEmpty: .cannotCreate
         case .damaged, .log: .integrityFailure
-        case .key, .keyFile: .badInput
+        case .key, .plain, .keyFile: .badInput
         case .busy, .erasing, .unsigned: .tryAgain
         case .interrupted: .interrupted
         }
@@ -39,9 +39,11 @@ extension CommandFailure {
         case .noBackup: "'syncctl backup list FOLDER' shows those that are there"
         case .damaged(Repository.markName, _):
             "a later release reads what it made; if none made it, the file is this one line again: \(Repository.mark)"
+        case .damaged(StreamReader.name, _): "all streams, whole and in their order: the full one first"
         case .damaged: "'syncctl backup verify FOLDER' says which backups are whole; --backup ID names another one"
         case .key(_, false): "--key-file FILE, with the key that it was made with"
         case .key: "the key that it was made with; if that is the one, the file was changed: another copy of it"
+        case .plain: "without --key-file; for a key begin another repository"
         case .keyFile: "openssl rand -hex 32 > FILE makes one"
         case .busy: "again when the other one is done"
         case .erasing: "again when 'syncctl erase status' says that it is done; a daemon goes on with it"
@@ -62,6 +64,9 @@ struct BackupSession {
         "key-file", "FILE", "The key that files are encrypted with: 64 hexadecimal digits.")
     static let repositoryArgument = Command.Argument("repository", "The folder with the backups.")
     static let backupOption = Command.Option.value("backup", "ID", "Which one (default: the newest).")
+
+    /// What is to be known of a backup without the node's signature.
+    static let unsigned = "not signed by the node: key and peers in it are not proven"
 
     /// The key of `--key-file`.
     func key() throws(CommandFailure) -> StreamKey? {

@@ -94,12 +94,11 @@ enum BackupRestoreCommand {
         let key = try backup.key()
         return try backedUp { () throws(BackupError) in
             let child = try ShellCommand(command, .gives, environment: backup.session.terminal.environment)
+            let stream = StreamReader(child.descriptor, key: key)
             let report: RestoreReport
-            do throws(BackupError) {
-                report = try restore.run(StreamReader(child.descriptor, key: key))
-            } catch {
-                // A command that failed is why the stream is cut.
-                if case .damaged = error { try child.finish() }
+            do throws(BackupError) { report = try restore.run(stream) } catch {
+                // A command that failed is why the stream is cut. One that had more to give fails because no one reads it.
+                if case .damaged = error, stream.hasEnded { try child.finish() }
                 throw error
             }
             do throws(BackupError) { try child.finish() } catch { return (report, error) }

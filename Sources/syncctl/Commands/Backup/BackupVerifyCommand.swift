@@ -13,7 +13,7 @@ enum BackupVerifyCommand {
             discussion: """
                 Segments that backups share are read once. Every file must have its SHA-256, every event must hash to the root of its \
                 origin, and the heads over the roots must be signed. Attachments are read, too. Exit code 3 when a backup is not whole; each bad \
-                file is named.
+                file is named. Exit code 2 when one is not signed by its node, or when they are of several nodes.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -41,7 +41,12 @@ enum BackupVerifyCommand {
         }
         if !report.findings.isEmpty || !report.broken.isEmpty { return .integrityFailure }
         guard !report.proven.isEmpty else { return .nothingFound }
-        return report.proven.allSatisfy(\.isSigned) ? .success : .degraded
+        if report.nodes.count > 1 {
+            session.say(
+                "the backups are of \(report.nodes.count) nodes, and a manifest says of itself whose it is: "
+                    + report.nodes.map(\.description).joined(separator: ", "))
+        }
+        return report.proven.allSatisfy(\.isSigned) && report.nodes.count == 1 ? .success : .degraded
     }
 
     private static func json(_ report: RepositoryReport, _ session: Session) throws(CommandFailure) {
@@ -61,7 +66,7 @@ enum BackupVerifyCommand {
         for finding in report.findings { try session.output.line(Sanitizer.line("  ! \(finding)")) }
         for id in report.broken { try session.output.line("BROKEN    \(id)") }
         for manifest in report.proven {
-            let remark = manifest.isSigned ? "" : ", not signed by the node: key and peers in it are not proven"
+            let remark = manifest.isSigned ? "" : ", \(BackupSession.unsigned)"
             try session.output.line(
                 "VERIFIED  \(manifest.id)  \(EventText.count(manifest.position, "event"))\(remark)")
         }
@@ -87,7 +92,8 @@ enum BackupDrillCommand {
             ],
             discussion: """
                 The restored store is verified as 'syncctl verify' does it, and compared with what the backup says of itself. Attachments are read \
-                and not written. Exit code 0 only if all is as it should be, else 3. The node's key is not put there.
+                and not written. Exit code 0 only if all is as it should be; 2 where only the node's signature is missing, else 3. The node's key \
+                is not put there. What a drill that was killed has left there, the next one takes away.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -111,6 +117,7 @@ enum BackupDrillCommand {
             session.say(
                 "\(EventText.count(report.erasedLater, "event")) were erased after this backup, and are empty in it")
         }
+        if !report.manifest.isSigned { session.say("\(report.manifest.id): \(BackupSession.unsigned)") }
         let seconds = Self.seconds
         try session.line(
             "\(report.isGood ? "GOOD" : "BAD ") \(report.manifest.id)  \(EventText.count(report.events, "event")), "
@@ -119,6 +126,7 @@ enum BackupDrillCommand {
         ) { line in
             line.add("id", report.manifest.id)
             line.add("good", report.isGood)
+            line.add("signed", report.manifest.isSigned)
             line.add("events", report.events)
             line.add("bytes", report.bytes)
             line.add("restore_ms", report.restoring)
@@ -128,7 +136,8 @@ enum BackupDrillCommand {
             line.add("findings", report.findings)
         }
         try session.end(count: 1)
-        return report.isGood ? .success : .integrityFailure
+        guard report.isGood else { return .integrityFailure }
+        return report.manifest.isSigned ? .success : .degraded
     }
 
     private static func seconds(_ milliseconds: Int64) -> String {
