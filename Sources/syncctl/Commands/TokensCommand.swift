@@ -188,7 +188,8 @@ enum AccessCommand {
                 .left(session.heading(.reason)),
             ])
             var count = 0
-            _ = try DaemonPages(client: daemon).lines(route, [], limit: limit) { line throws(CommandFailure) in
+            _ = try DaemonPages(client: daemon).lines(route, [], limit: limit, hasFiles: false) {
+                line throws(CommandFailure) in
                 count += 1
                 if session.isJSON { return try session.print(line) }
                 let cells = [
