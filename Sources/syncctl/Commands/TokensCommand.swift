@@ -72,8 +72,10 @@ enum TokensCommand {
         body.add("roles", arguments.values("role"))
         if arguments.flag("all") { body.add("scope", "all") }
         if let text = arguments.value("valid") {
-            do { body.add("valid_s", try TimeSpan.milliseconds(text) / 1_000) } catch {
-                throw usageFailure("--valid '\(text)' is no span, as 90d")
+            do throws(TimeSpan.Failure) {
+                body.add("valid_s", try TimeSpan.milliseconds(text) / 1_000)
+            } catch {
+                throw usageFailure("--valid '\(text)' is \(error == .tooLong ? "longer than 3650d" : "no span, as 90d")")
             }
         }
         guard !arguments.values("role").isEmpty else {

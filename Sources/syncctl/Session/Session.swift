@@ -145,7 +145,9 @@ struct Session {
         do {
             return try TimeSyntax(now: now, zone: zone).parse(text)
         } catch {
-            throw usageFailure("--\(option) '\(text)': \(error.message(language)), \(Self.positionMark)10412")
+            // A place of the log is one more of the forms, where these are listed.
+            let more = error == .unknownForm ? ", \(Self.positionMark)10412" : ""
+            throw usageFailure("--\(option) '\(text)': \(error.message(language))\(more)")
         }
     }
 
