@@ -39,7 +39,8 @@ struct BehindTests {
         "An answer from views that are behind says so: in its last line, by exit code 2, and in words that --quiet leaves",
         arguments: [
             ["history", "u"], ["history", "nobody"], ["conversations"], ["profile", "u"], ["survey"], ["rooms", "u"],
-            ["search", "first"], ["replay", "--user", "u"], ["export", "--user", "u"], ["diff", "u", "--known-at", "1"],
+            ["search", "first"], ["replay", "--user", "u"], ["export", "--user", "u"],
+            ["diff", "u", "--known-at", "1"],
         ])
     func told(words: [String]) async throws {
         let folder = try TemporaryFolder.made()
@@ -68,7 +69,9 @@ struct BehindTests {
     func hanging() async throws {
         let daemon = try DaemonProcess("n")
         try daemon.start()
-        let lines = (0..<40).map { #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"\#($0)"}}"# }
+        let lines = (0..<40).map {
+            #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"text":"\#($0)"}}"#
+        }
         #expect(try daemon.syncctl("append", "-", input: lines.joined(separator: "\n")).code == 0)
         daemon.signal(SIGSTOP)
         defer { daemon.signal(SIGCONT) }
@@ -81,7 +84,8 @@ struct BehindTests {
         #expect(run.lines.last?["behind"] == nil)
     }
 
-    @Test("A position beyond the end of the log is refused: by files, by the daemon here, and by a node that is named")
+    @Test(
+        "A position beyond the end of the log is refused: by files, by the daemon here, and by a node that is named")
     func beyond() async throws {
         let daemon = try DaemonProcess("n")
         try daemon.start()
@@ -104,11 +108,14 @@ struct BehindTests {
         let tool = try Self.tool.get()
         for place in [["--url", "unix:\(daemon.store)/api.sock"], ["--store", daemon.store], []] {
             if place.isEmpty { #expect(daemon.terminate() == 0) }
-            for words in [["history", "u"], ["conversation", "c"], ["profile", "u"], ["survey"], ["conversations"]] {
+            for words in [
+                ["history", "u"], ["conversation", "c"], ["profile", "u"], ["survey"], ["conversations"],
+            ] {
                 let words = words + (place.isEmpty ? ["--store", daemon.store] : place)
                 // Its end adds events of the node itself.
                 let run = try await tool.run(words + ["--known-at", "seq:\(top + 1_000)"])
-                #expect(run.code == 64 && run.errors.contains("[E_POSITION]") && run.lines.isEmpty, "\(words): \(run)")
+                #expect(
+                    run.code == 64 && run.errors.contains("[E_POSITION]") && run.lines.isEmpty, "\(words): \(run)")
                 #expect(try await tool.run(words + ["--known-at", "\(top)"]).code <= 1, "\(words)")
             }
         }

@@ -83,6 +83,7 @@ struct CLIJSONTests {
             let arguments = name.split(separator: " ").map(String.init) + words + ["--json"]
             let run = try Programs.syncctl(node.store, arguments)
             #expect(run.code == 0, "\(name): \(run.errors)")
+            #expect(!run.output.contains("\n\n"), "\(name): an empty line")
             all.append((name, run.lines))
         }
         try ask("subscriptions create", "bot", "--start", "first", "--type", "message.posted")

@@ -50,7 +50,9 @@ struct RefusalWordsTests {
             #expect(!run.errors.contains("PUT"), "\(run)")
         }
         let api = APIClient(socket: daemon.store + "/api.sock")
-        for target in ["/v1/conversations?limit=5&match=a%00b", "/v1/conversations?match=%ff", "/v1/conversations?match=%4"] {
+        for target in [
+            "/v1/conversations?limit=5&match=a%00b", "/v1/conversations?match=%ff", "/v1/conversations?match=%4",
+        ] {
             let refused = try #require(api.ask("GET", target))
             #expect(refused.0 == 400 && refused.2.contains("match: bad percent encoding"), "\(refused)")
         }
@@ -71,7 +73,9 @@ struct RefusalWordsTests {
         #expect(try daemon.syncctl("append", "-", input: lines.joined(separator: "\n")).code == 0)
         for words in [["rooms", "u"], ["survey", "s"]] {
             let run = try Programs.syncctl(daemon.store, words + ["--plain"])
-            let rows = run.output.split(separator: "\n").map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+            let rows = run.output.split(separator: "\n").map {
+                $0.split(separator: "\t", omittingEmptySubsequences: false)
+            }
             #expect(rows.count == 2 && rows[0].count == rows[1].count && !rows[0].contains(""), "\(run)")
             if words[0] == "rooms" { #expect(rows.last?[2] == "0", "\(run)") }
         }

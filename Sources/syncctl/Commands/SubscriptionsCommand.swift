@@ -235,7 +235,9 @@ enum SubscriptionsCommand {
         _ session: Session, _ body: () throws(CommandFailure) -> Answer
     ) throws(CommandFailure) -> Answer {
         do throws(CommandFailure) { return try body() } catch {
-            guard error.code == ErrorCode.notFound.rawValue, session.arguments.positional("name") != nil else { throw error }
+            guard error.code == ErrorCode.notFound.rawValue, session.arguments.positional("name") != nil else {
+                throw error
+            }
             var failure = error
             failure.hint = "syncctl subscriptions has their names; syncctl subscriptions create NAME makes one"
             throw failure

@@ -75,7 +75,8 @@ enum TokensCommand {
             do throws(TimeSpan.Failure) {
                 body.add("valid_s", try TimeSpan.milliseconds(text) / 1_000)
             } catch {
-                throw usageFailure("--valid '\(text)' is \(error == .tooLong ? "longer than 3650d" : "no span, as 90d")")
+                throw usageFailure(
+                    "--valid '\(text)' is \(error == .tooLong ? "longer than 3650d" : "no span, as 90d")")
             }
         }
         guard !arguments.values("role").isEmpty else {
