@@ -9,6 +9,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     case notFound = "E_NOT_FOUND"
     case method = "E_METHOD"
     case parameter = "E_PARAMETER"
+    case position = "E_POSITION"
     // Who asks.
     case unauthenticated = "E_UNAUTHENTICATED"
     case tokenExpired = "E_TOKEN_EXPIRED"
@@ -78,6 +79,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         switch self {
         case .http, .parameter, .json, .empty, .invitation, .ownInvitation: (400, .badInput)
         case .reason: (400, .badInput)
+        case .position: (400, .usage)
         case .unauthenticated, .tokenExpired: (401, .notPermitted)
         case .refused, .role, .author: (403, .notPermitted)
         case .notFound, .noPeer, .noFinding: (404, .nothingFound)

@@ -59,7 +59,10 @@ package struct RouteSpecification: Sendable {
         self.answers = answers
         // What an auditor reads is recorded first; what operators see, too, is no one's.
         let isRecorded = method == "GET" && roles.contains(.auditor) && !roles.contains(.operator)
-        self.errors = errors + (isRecorded ? [.reason, .disk] : method == "GET" ? [] : [.disk])
+        let isOfPast = parameters.contains { $0.name == "known_at" }
+        self.errors =
+            errors + (isOfPast ? [.position] : [])
+            + (isRecorded ? [.reason, .disk] : method == "GET" ? [] : [.disk])
         segments = path.split(separator: "/").map { part in
             part.hasPrefix("{") ? .name(String(part.dropFirst().dropLast())) : .word(String(part))
         }

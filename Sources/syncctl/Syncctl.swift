@@ -172,7 +172,7 @@ enum Syncctl {
                 session.say(.unknownZone, zone)
             }
             page(session, output)
-            return try subcommand.run(session)
+            return session.exitCode(try subcommand.run(session))
         }
     }
 

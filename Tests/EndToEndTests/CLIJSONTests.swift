@@ -83,6 +83,7 @@ struct CLIJSONTests {
             let arguments = name.split(separator: " ").map(String.init) + words + ["--json"]
             let run = try Programs.syncctl(node.store, arguments)
             #expect(run.code == 0, "\(name): \(run.errors)")
+            #expect(!run.output.contains("\n\n"), "\(name): an empty line")
             all.append((name, run.lines))
         }
         try ask("subscriptions create", "bot", "--start", "first", "--type", "message.posted")
@@ -100,6 +101,16 @@ struct CLIJSONTests {
         try ask("subscriptions change", "bot", "--type", "message.*", "--attempts", "2")
         try ask("subscriptions seek", "bot", "now", "--reason", "시험")
         try ask("subscriptions delete", "bot")
+        try ask("whoami")
+        try ask("tokens create", "auditor/park", "--role", "auditor", "--valid", "1d")
+        let secret = try #require(all.last?.objects.first?["token"] as? String)
+        let headers = ["Authorization: Bearer \(secret)", "Sillok-Reason: audit"]
+        #expect(api.ask("GET", "/v1/users/u/history", headers: headers)?.0 == 200)
+        try ask("tokens")
+        try ask("access")
+        let credential = try #require(all.last { $0.name == "tokens" }?.objects.first?["credential"] as? String)
+        try ask("tokens revoke", credential)
+        try ask("tokens")
         return all
     }
 

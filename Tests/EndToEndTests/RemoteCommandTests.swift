@@ -20,6 +20,7 @@ struct RemoteCommandTests {
         #expect(added.code == 0, "\(added)")
         #expect(try await run("peers", "list", "--json").objects().first?["name"] as? String == "busan")
         #expect(try await run("peers", "pause", "busan").code == 0)
+        #expect(try await run("peers", "list", "--lang", "ko").text.contains("일시 중지"))
         #expect(try await run("peers", "list", "--json").objects().first?["state"] as? String == "paused")
         #expect(try await run("peers", "resume", "busan").code == 0)
         #expect(try await run("peers", "ping", "busan").code != 0)

@@ -38,6 +38,7 @@ struct StatsProgramTests {
         #expect(subscriptions.first?["name"] as? String == "bot" && subscriptions.first?["behind"] as? Int == 7)
         #expect(try daemon.syncctl("stats", "--csv").output.contains("subscription.bot.behind,7\r\n"))
         #expect(try daemon.syncctl("stats", "--plain").output.contains("conversations\t1\n"))
+        #expect(try daemon.syncctl("stats", "--plain").output.hasPrefix("FIGURE\tVALUE\n"))
         let korean = try daemon.syncctl("stats", "--lang", "ko").output
         #expect(korean.contains("오리진") && korean.contains("밀린 이벤트") && !korean.contains("BEHIND"), "\(korean)")
         #expect(daemon.terminate() == 0)

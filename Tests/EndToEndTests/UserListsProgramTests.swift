@@ -152,7 +152,7 @@ struct UserListsProgramTests {
             (["conversations", "--user", "u", "--as-of", "2026-01-01"], "as it stands now"),
             (["history", "u", "--received", "--type", "x"], "--received"),
             (["history", "u", "--received", "--first", "3"], "--first"),
-            (["history", "u", "--received", "--known-at", "3"], "as of now"),
+            (["history", "u", "--received", "--known-at", "1"], "as of now"),
             (["history", "u", "--received", "--last", "10001"], "10,000"),
             (["history", "u", "--received", "--proof"], "--proof"), (["rooms", "u", "--all", "-n", "3"], "--all"),
         ] {

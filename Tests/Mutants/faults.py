@@ -1289,3 +1289,28 @@ fault(762, "a time of arrival that cannot be is read", "INV-9", "ExtremeNumbersT
        "if !isPlanted(762), let fault = Arrivals.fault(position: found, time: time) {"))
 fault(763, "verify is silent on events that a node has signed to have lost", "INV-3", "MemoryTests",
       (ES + "Audit/OutsideCheck.swift", "guard seq < succession.known else", "guard seq < succession.known, !isPlanted(763) else"))
+
+# --- Answers: all of it, or that it is not all -----------------------------------------------------------------------------
+
+fault(750, "the last line of an answer from old views does not say what it lacks", "INV-6", "BehindTests",
+      ("Sources/syncctl/Session/Session.swift", "let lacking = lacking.withLock(\\.self)",
+       "let lacking = isPlanted(750) ? 0 : lacking.withLock(\\.self)"))
+fault(751, "an answer from old views ends as if it were whole", "INV-6", "BehindTests",
+      ("Sources/syncctl/Session/Session.swift", "return isWhole || ![", "return isWhole || isPlanted(751) || !["))
+fault(752, "views that are behind are not built elsewhere", "INV-6", "BehindTests",
+      (ES + "Reading/EventReader.swift", "if isShort, let built", "if isShort, !isPlanted(752), let built"))
+fault(753, "the API answers as of a position that the log has not come to", "", "BehindTests",
+      ("Sources/syncd/Endpoints/ReadEndpoint.swift", "position > end.position { return .beyond",
+       "position > end.position, !isPlanted(753) { return .beyond"))
+fault(754, "syncctl answers as of a position that the log has not come to", "", "BehindTests",
+      ("Sources/syncctl/Session/TimeRange.swift", "upTo: top ?? .max", "upTo: isPlanted(754) ? .max : top ?? .max"))
+fault(755, "of a named node files are asked why nothing matched", "", "BehindTests",
+      ("Sources/syncctl/Rendering/NothingMatched.swift", "guard !reads.isElsewhere else", "guard !reads.isElsewhere || isPlanted(755) else"))
+fault(756, "a hanging daemon is waited for as long as an append", "", "BehindTests",
+      ("Sources/syncctl/Client/DaemonPages.swift", "request.silence = Self.patience", "request.silence = isPlanted(756) ? 0 : Self.patience"))
+fault(757, "a hanging daemon is asked again", "", "BehindTests",
+      ("Sources/syncctl/Client/DaemonPages.swift", "if error.isTimeout {", "if error.isTimeout, !isPlanted(757) {"))
+fault(758, "--quiet hides what an answer lacks", "INV-6", "BehindTests",
+      ("Sources/syncctl/Client/FreshViews.swift", "Voice(isQuiet: false,", "Voice(isQuiet: isPlanted(758) && session.isQuiet,"))
+fault(759, "whoami prints an empty line", "", "CLIJSONTests",
+      ("Sources/syncctl/Client/DaemonClient.swift", "body.last == UInt8(ascii: \"\\n\") ?", "body.last == UInt8(ascii: \"\\n\") && !isPlanted(759) ?"))

@@ -6,7 +6,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case success = 0
     /// Nothing matched.
     case nothingFound = 1
-    /// Degraded, or a warning.
+    /// Degraded, or a warning; an answer that lacks the newest events.
     case degraded = 2
     /// An integrity check failed.
     case integrityFailure = 3
@@ -46,7 +46,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
         switch self {
         case .success: "Done, healthy, or something found."
         case .nothingFound: "Nothing matched."
-        case .degraded: "Degraded, or a warning."
+        case .degraded: "Degraded, or a warning; an answer that lacks the newest events."
         case .integrityFailure: "An integrity check failed."
         case .partlyDone: "Some inputs were rejected, the rest was done."
         case .usage: "The command line is wrong."

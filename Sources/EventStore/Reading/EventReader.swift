@@ -293,7 +293,8 @@ package struct OpenReaders {
 /// The rule by which views are fresh: a query sees everything that was in the log when it began.
 ///
 /// A projector of this process, or a running daemon, keeps them so; it gets two seconds. Without one they are brought up to date here,
-/// under the writer's lock, or built in a temporary place when the store cannot be written.
+/// under the writer's lock, or built in a temporary place when the store cannot be written. `syncctl` builds those of a log that is not
+/// long there, too, when a daemon does not bring them up to date.
 package struct Freshness: Sendable {
     /// What the one who asks is told meanwhile.
     package struct Told: Sendable {
@@ -321,6 +322,8 @@ package struct Freshness: Sendable {
     private static let patience = (all: 2_000, each: 20)
     /// Deferred views that lack more events than this are not waited for: the answer says what it lacks.
     private static let worthWaiting: UInt64 = 65_536
+    /// Views of a log that is no longer, in bytes, are built anew in about a second.
+    private static let worthBuilding = 64 << 20
 
     let files: StoreFiles
     private let told: Told
@@ -389,12 +392,22 @@ package struct Freshness: Sendable {
         }
     }
 
-    private func temporary(_ isIndexed: Bool) throws(StoreError) -> ViewReader {
-        told.remark("the store cannot be written: building its views in a temporary place")
+    private func temporary(
+        _ isIndexed: Bool, _ reason: String = "the store cannot be written"
+    ) throws(StoreError) -> ViewReader {
+        told.remark("\(reason): building its views in a temporary place")
         return try ViewReader(temporary: files, isIndexed: isIndexed)
     }
 
-    /// What there is without the newest events, for one who takes it so.
+    private var isShort: Bool {
+        [files.log, files.log + "-wal"].reduce(0) { sum, name in
+            var entry = stat()
+            return stat(name, &entry) == 0 ? sum + Int(entry.st_size) : sum
+        } <= Self.worthBuilding
+    }
+
+    /// What the one who keeps the views does not bring up to date. Of a log that is not long it is built here; else it is what there is
+    /// without the newest events, for one who takes it so.
     private func stale(_ top: UInt64, _ isIndexed: Bool) throws(StoreError) -> ViewReader {
         if isIndexed, let reader = existing(), reader.shows(top, false) { return reader }
         guard let lacking = told.lacking else {
@@ -402,6 +415,8 @@ package struct Freshness: Sendable {
             throw .busy("the views are behind, and \(owner) has the store open")
         }
         guard let reader = existing() else { return try temporary(isIndexed) }
+        // There may be no room for them either.
+        if isShort, let built = try? temporary(isIndexed, "the views are behind") { return built }
         let position = try reader.progress()
         if position < top { lacking(top - position) }
         return reader

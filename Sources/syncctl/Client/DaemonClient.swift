@@ -65,7 +65,12 @@ struct DaemonClient {
 
     /// What it answers to `GET`.
     func get(_ target: String, timeout: Int = 10_000) throws(CommandFailure) -> JSONObject {
-        JSONObject(validated: try ask(ClientRequest(target: target, timeout: timeout)).body)
+        Self.object(try ask(ClientRequest(target: target, timeout: timeout)).body)
+    }
+
+    /// The one object of an answer, without the end of its line.
+    private static func object(_ body: [UInt8]) -> JSONObject {
+        JSONObject(validated: body.last == UInt8(ascii: "\n") ? body.dropLast() : body)
     }
 
     /// A page of the feed: where lines are taken, too, it would not end.

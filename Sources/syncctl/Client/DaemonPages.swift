@@ -6,14 +6,22 @@ internal import SillokClient
 /// The pages of a running daemon's answers (docs/operating/api.md, "Reading").
 struct DaemonPages {
     let client: DaemonClient
+    /// Of the daemon here: whether it has not answered in time, and is not asked again.
+    private let isSilent = Lock(false)
     private static let longest = 500
+    /// So many seconds without a byte are waited for where the files can be read instead. No answer takes longer to begin.
+    private static let patience = 10
+
+    init(client: DaemonClient) { self.client = client }
 
     /// Calls `body` with the lines of the answer, at most `limit`. False where the daemon cannot begin to answer now: the store's files
     /// have the same, and tell how far their views are.
     ///
-    /// - Parameter ended: Given the last line of each page.
+    /// - Parameters:
+    ///   - hasFiles: Whether the files of a store here tell it, too.
+    ///   - ended: Given the last line of each page.
     func lines(
-        _ route: ReadRoute, _ parameters: [(name: String, value: String)], limit: Int,
+        _ route: ReadRoute, _ parameters: [(name: String, value: String)], limit: Int, hasFiles: Bool = true,
         ended: (JSONObject) -> Void = { _ in }, _ body: (JSONObject) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> Bool {
         var left = limit
@@ -25,13 +33,13 @@ struct DaemonPages {
             let request = ClientRequest(target: route.path(with: query))
             let answer: ClientRequest.Answer
             // Of another node there are no files to read instead, and of what is missing there is nothing to show.
-            if next == nil, client.place.isNamed {
+            if next == nil, client.place.isNamed || !hasFiles {
                 answer = try client.ask(request, accepting: [404])
                 if ErrorAnswer(body: answer.body, status: 404).code == "E_NOT_FOUND", answer.status == 404 {
                     return true
                 }
             } else if next == nil {
-                guard let first = try? request.send(to: client.place), first.status == 200 else { return false }
+                guard let first = hurried(request), first.status == 200 else { return false }
                 answer = first
             } else {
                 answer = try client.ask(request)
@@ -45,6 +53,19 @@ struct DaemonPages {
             next = page.next
         } while next != nil && left > 0
         return true
+    }
+
+    /// What a daemon answers that is not waited for longer than it takes to see that it does not.
+    private func hurried(_ request: ClientRequest) -> ClientRequest.Answer? {
+        if isSilent.withLock(\.self) { return nil }
+        var request = request
+        request.silence = Self.patience
+        do throws(ClientRequest.Failure) {
+            return try request.send(to: client.place)
+        } catch {
+            if error.isTimeout { isSilent.withLock { $0 = true } }
+            return nil
+        }
     }
 
     private struct Page {

@@ -17,7 +17,9 @@ enum FreshViews {
         _ session: Session, _ files: StoreFiles, isIndexed: Bool = false
     ) throws(CommandFailure) -> ViewReader {
         let voice = session.voice
-        let language = session.language
+        // What is missing is said also where remarks are not wanted.
+        let warning = Voice(isQuiet: false, isJSON: session.isJSON)
+        let (lacking, language) = (session.lacking, session.language)
         let style = session.isJSON ? ProgressMeter.Style.off : session.style()
         let applied = Lock((progress: Progress("views", unit: "events", style: style), last: UInt64(0)))
         let told = Freshness.Told(
@@ -29,7 +31,8 @@ enum FreshViews {
                 }
             }, remark: voice.say,
             lacking: { count in
-                voice.say(Wording.viewsBehind.phrase.text(language, [String(count)]))
+                lacking.withLock { $0 = max($0, count) }
+                warning.say(Wording.viewsBehind.phrase.text(language, [String(count)]))
             })
         let views = try stored { try EventReader(Freshness(files, told)).views(isIndexed: isIndexed) }
         applied.withLock { $0.progress.finish(done: $0.last, total: nil) }

@@ -31,6 +31,9 @@ final class Reads {
         pages = (try? DaemonClient.running(location.files)).flatMap { $0 }.map(DaemonPages.init)
     }
 
+    /// Whether a node was named: it has no files here.
+    var isElsewhere: Bool { location == nil }
+
     /// The files of the store here; where there is none, says so.
     private func files() throws(CommandFailure) -> StoreFiles {
         if let location { return location.files }

@@ -227,11 +227,26 @@ enum SubscriptionsCommand {
         _ session: Session, _ request: ClientRequest
     ) throws(CommandFailure) -> ClientRequest.Answer {
         let daemon = try DaemonClient.required(by: session, to: "hand out events")
-        return try daemon.ask(request)
+        return try hinted(session) { () throws(CommandFailure) in try daemon.ask(request) }
+    }
+
+    /// What is done about a subscription that is not there, in words of this program.
+    private static func hinted<Answer>(
+        _ session: Session, _ body: () throws(CommandFailure) -> Answer
+    ) throws(CommandFailure) -> Answer {
+        do throws(CommandFailure) { return try body() } catch {
+            guard error.code == ErrorCode.notFound.rawValue, session.arguments.positional("name") != nil else {
+                throw error
+            }
+            var failure = error
+            failure.hint = "syncctl subscriptions has their names; syncctl subscriptions create NAME makes one"
+            throw failure
+        }
     }
 
     private static func list(_ session: Session, _ target: String) throws(CommandFailure) -> [JSONObject] {
-        try DaemonClient.required(by: session, to: "hand out events").lines(target)
+        let daemon = try DaemonClient.required(by: session, to: "hand out events")
+        return try hinted(session) { () throws(CommandFailure) in try daemon.lines(target) }
     }
 
     private static func copy(_ object: JSONObject) -> JSONLine {

@@ -72,8 +72,11 @@ enum TokensCommand {
         body.add("roles", arguments.values("role"))
         if arguments.flag("all") { body.add("scope", "all") }
         if let text = arguments.value("valid") {
-            do { body.add("valid_s", try TimeSpan.milliseconds(text) / 1_000) } catch {
-                throw usageFailure("--valid '\(text)' is no span, as 90d")
+            do throws(TimeSpan.Failure) {
+                body.add("valid_s", try TimeSpan.milliseconds(text) / 1_000)
+            } catch {
+                throw usageFailure(
+                    "--valid '\(text)' is \(error == .tooLong ? "longer than 3650d" : "no span, as 90d")")
             }
         }
         guard !arguments.values("role").isEmpty else {
@@ -188,7 +191,8 @@ enum AccessCommand {
                 .left(session.heading(.reason)),
             ])
             var count = 0
-            _ = try DaemonPages(client: daemon).lines(route, [], limit: limit) { line throws(CommandFailure) in
+            _ = try DaemonPages(client: daemon).lines(route, [], limit: limit, hasFiles: false) {
+                line throws(CommandFailure) in
                 count += 1
                 if session.isJSON { return try session.print(line) }
                 let cells = [

@@ -13,8 +13,11 @@ extension Session {
     ///
     /// - Parameters:
     ///   - subject: What is said where the name is unknown, and whose events were wanted.
-    ///   - log: Where it was looked for.
-    func sayNothing(of subject: (kind: Wording, name: String), _ log: LogReader) throws(CommandFailure) {
+    ///   - reads: Where it was looked for.
+    func sayNothing(of subject: (kind: Wording, name: String), _ reads: Reads) throws(CommandFailure) {
+        // Another node says no more than that there is nothing.
+        guard !reads.isElsewhere else { return say(.noEventOf, subject.name) }
+        let log = try reads.log()
         for type in arguments.values("type") where try stored({ try log.knows(type) }) == false {
             let nearest = Suggestion.nearest(to: type, among: Self.usualTypes)
             return say(text(.noSuchType, type) + (nearest.map { text(.didYouMean, $0) } ?? ""))

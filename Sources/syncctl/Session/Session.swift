@@ -29,6 +29,8 @@ struct Session {
     let zone: Zone
     /// When the run began, Unix milliseconds.
     let now: Int64
+    /// How many of the newest events the answer lacks, for the views that it was read from do.
+    let lacking = Lock(UInt64(0))
 
     init(_ arguments: ParsedArguments, terminal: Terminal, output: Output) {
         self.arguments = arguments
@@ -83,7 +85,14 @@ struct Session {
 
     var voice: Voice { Voice(isQuiet: isQuiet, isJSON: isJSON) }
 
+    /// How it ends with `code`: that something was found, or nothing, cannot be said of an answer that lacks events.
+    func exitCode(_ code: ExitCode) -> ExitCode {
+        let isWhole = lacking.withLock { $0 == 0 }
+        return isWhole || ![.success, .nothingFound].contains(code) ? code : .degraded
+    }
+
     /// The last line of all JSON output: a reader that misses it knows that the answer was cut off.
+    /// One that lacks events says how many.
     func end(
         count: some FixedWidthInteger, _ range: TimeRange? = nil, _ fill: (inout JSONLine) -> Void = { _ in }
     ) throws(CommandFailure) {
@@ -92,6 +101,8 @@ struct Session {
         line.add("count", count)
         range?.add(to: &line)
         fill(&line)
+        let lacking = lacking.withLock(\.self)
+        if lacking > 0 { line.add("behind", lacking) }
         try output.line(line)
     }
 
@@ -134,7 +145,9 @@ struct Session {
         do {
             return try TimeSyntax(now: now, zone: zone).parse(text)
         } catch {
-            throw usageFailure("--\(option) '\(text)': \(error.message(language)), \(Self.positionMark)10412")
+            // A place of the log is one more of the forms, where these are listed.
+            let more = error == .unknownForm ? ", \(Self.positionMark)10412" : ""
+            throw usageFailure("--\(option) '\(text)': \(error.message(language))\(more)")
         }
     }
 

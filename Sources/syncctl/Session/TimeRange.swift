@@ -28,7 +28,13 @@ struct TimeRange: Equatable {
         if session.has("known-at"), let text = session.arguments.value("known-at") {
             // Times of digits alone have an '@' before them.
             if text.hasPrefix(Session.positionMark) || UInt64(text) != nil {
-                known = try session.position("known-at").map(Known.position)
+                // Another node says itself where its log ends.
+                let location = session.url == nil ? try StoreLocation.find(for: session) : nil
+                let top = try location.map { place throws(CommandFailure) in
+                    let log = try place.reader()
+                    return try stored { try log.top() }
+                }
+                known = try session.position("known-at", upTo: top ?? .max).map(Known.position)
             } else {
                 known = try session.time("known-at").map(Known.time)
             }

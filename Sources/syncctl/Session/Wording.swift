@@ -42,7 +42,7 @@ enum Wording: String, CaseIterable, Sendable {
     case followers, slowFollowers, memory, freeSpace, subscription, parked, workers, eventsPerSecond
     case peerEventsPerSecond, bytesPerSecond, requestsPerSecond, deliveriesPerSecond, appendTime, syncTime,
         followerTime
-    case route, isConnected, isAway, isPaused, noAnswer
+    case route, isConnected, isConnecting, isDisconnected, isNotRunning, isAway, isPaused, noAnswer
     // Access
     case credential, principal, roles, scope, until, reader, subject, noTokens, noReads, isShownOnce, openFile
     // Attachments

@@ -84,6 +84,9 @@ extension Service {
         guard let principal = object.string("principal"), AccessGrant.isPrincipal(principal) else {
             throw BadParameter(message: "principal: whom the token is for, 1 to 256 bytes", hint: "bot/medibot")
         }
+        if let unknown = object.strings("roles")?.first(where: { Role.roles([$0]) == nil }) {
+            throw BadParameter(message: "roles: there is no role '\(unknown)'", hint: Role.forms)
+        }
         guard let texts = object.strings("roles"), texts.count == object.elements("roles")?.count,
             (1...16).contains(texts.count), let roles = Role.roles(texts), roles.count == texts.count
         else { throw BadParameter(message: "roles: a list of 1 to 16 different roles", hint: Role.forms) }

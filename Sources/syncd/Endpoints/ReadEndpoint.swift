@@ -79,11 +79,12 @@ struct ReadEndpoint {
             let isSearch = request.words != nil
             let answer: Answer = try reader.fresh(isIndexed: isSearch) { views, lines throws(StoreError) in
                 guard try request.goesOn(in: views.log) else { return .lost }
+                let end = try views.log.place(at: views.log.top())
+                if let position = request.moment.knownAt, position > end.position { return .beyond(end.position) }
                 if request.route.isProof {
                     let proof = ProofEndpoint(store: pool.store, request: request, views: views)
                     return try proof.answer(to: exchange.request).map(Answer.proof) ?? .nothing
                 }
-                let end = try views.log.place(at: views.log.top())
                 var endpoint = ReadEndpoint(
                     request: request, store: pool.store, views: views, lines: lines, end: end, durable: durable,
                     sight: Sight(admitted.caller))
@@ -99,6 +100,9 @@ struct ReadEndpoint {
                 exchange.reply(
                     status: 200, contentType: "application/x-ndjson", headers: [link].compactMap(\.self),
                     body: proof.body)
+            case .beyond(let end):
+                exchange.refuse(
+                    .position, "known_at: the log ends at position \(end)", hint: "a position up to \(end)")
             case .nothing: exchange.refuse(.notFound, "there is no \(exchange.request.path)")
             case .lost:
                 exchange.refuse(
@@ -167,6 +171,8 @@ struct ReadEndpoint {
         case proof(ProofEndpoint.Answer)
         /// What is asked for is not there.
         case nothing
+        /// What this node knew at a position is asked for that its log, which ends here, has not come to.
+        case beyond(UInt64)
         /// The cursor is of no use in this log.
         case lost
     }

@@ -58,7 +58,8 @@ struct FeedRequest: Sendable {
         (self.caller, reason) = (caller, AccessLog.reason(request))
         face = try Self.face(request)
         // A browser that connects again says so.
-        start = try Self.start(request.header("Last-Event-ID") ?? request.queryItem("after"))
+        let header = request.header("Last-Event-ID")
+        start = try Self.start(header ?? request.queryItem("after"), header == nil ? "after" : "Last-Event-ID")
         (filter, isLocal) = try Self.filter(request)
         let narrowed =
             filter.users.sorted().map { "user=\($0)" } + filter.conversations.sorted().map { "conversation=\($0)" }
@@ -80,7 +81,8 @@ struct FeedRequest: Sendable {
         return .page(limit: request.number("limit") ?? usualEvents, wait: request.number("wait_ms") ?? 0)
     }
 
-    private static func start(_ text: String?) throws(BadParameter) -> FeedStart {
+    /// - Parameter name: What says it.
+    private static func start(_ text: String?, _ name: String) throws(BadParameter) -> FeedStart {
         switch text {
         case nil, "now": return .now
         case "first": return .first
@@ -93,7 +95,7 @@ struct FeedRequest: Sendable {
                 return .last(count)
             }
             throw BadParameter(
-                message: "after: none of the places to begin at",
+                message: "\(name): none of the places to begin at",
                 hint:
                     "now, first, the cursor of an event, <origin>/<seq> of each origin with blanks between, a time (RFC 3339), "
                     + "or last:N with N up to \(mostLast)")

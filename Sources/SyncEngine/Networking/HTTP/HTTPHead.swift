@@ -66,9 +66,14 @@ struct HTTPHead {
             throw HTTPFault("bad request target")
         }
         let rawPath = rest.prefix { $0 != mark }
-        guard let path = rawPath.isEmpty ? "/" : percentDecoded(rawPath, plusIsSpace: false),
-            let query = queryItems(rest.dropFirst(rawPath.count + 1))
-        else { throw HTTPFault("bad percent encoding") }
+        guard let path = rawPath.isEmpty ? "/" : percentDecoded(rawPath, plusIsSpace: false) else {
+            throw HTTPFault("bad percent encoding in the path")
+        }
+        let rawQuery = rest.dropFirst(rawPath.count + 1)
+        guard let query = queryItems(rawQuery) else {
+            let name = brokenItem(rawQuery).map { "\($0): " } ?? ""
+            throw HTTPFault("\(name)bad percent encoding: no UTF-8, or a zero byte")
+        }
         // A broken escape was found in the whole already. What stands between two slashes counts, if it is nothing, too.
         let segments = rawPath.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .compactMap { percentDecoded($0, plusIsSpace: false) }

@@ -35,6 +35,17 @@ func queryItems(_ query: ArraySlice<UInt8>) -> [HTTPField]? {
     return items
 }
 
+/// The name of the first item whose value cannot be decoded; nil where the name cannot either, or is none of a parameter's.
+func brokenItem(_ query: ArraySlice<UInt8>) -> String? {
+    for item in query.split(separator: UInt8(ascii: "&")) {
+        let name = item.prefix { $0 != UInt8(ascii: "=") }
+        if percentDecoded(item.dropFirst(name.count + 1), plusIsSpace: true) == nil {
+            return name.count <= 64 ? percentDecoded(name, plusIsSpace: true) : nil
+        }
+    }
+    return nil
+}
+
 /// What a hexadecimal digit stands for.
 func hexValue(_ byte: UInt8) -> UInt8? {
     switch byte {

@@ -79,8 +79,10 @@ enum BackupRestoreCommand {
     /// Where the log is to end.
     private static func end(_ session: Session) throws(CommandFailure) -> RestoreEnd {
         guard let text = session.arguments.value("to") else { return .all }
-        if text.hasPrefix(Session.positionMark) {
-            guard let position = UInt64(text.dropFirst(Session.positionMark.utf8.count)), position > 0 else {
+        // Times of digits alone have an '@' before them.
+        let digits = text.hasPrefix(Session.positionMark) ? text.dropFirst(Session.positionMark.count) : text[...]
+        if digits.count < text.count || UInt64(text) != nil {
+            guard let position = UInt64(digits), position > 0 else {
                 throw usageFailure("--to '\(text)' names no position")
             }
             return .position(position)

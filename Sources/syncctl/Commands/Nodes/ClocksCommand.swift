@@ -71,7 +71,8 @@ enum ClocksCommand {
             table.add([
                 .init(peer.string("name") ?? ""), .init(String((peer.string("node") ?? "").prefix(12))),
                 .init(offset.map { "\($0 >= 0 ? "+" : "")\($0) ms" } ?? "-", style: isOff ? .yellow : .green),
-                .init(peer.integer("rtt_ms").map { "\($0) ms" } ?? "-"), .init(peer.string("state") ?? ""),
+                .init(peer.integer("rtt_ms").map { "\($0) ms" } ?? "-"),
+                .init(PeerTable.state(peer.string("state") ?? "", session)),
             ])
         }
         return table

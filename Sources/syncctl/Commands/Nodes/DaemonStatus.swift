@@ -89,15 +89,29 @@ enum PeerTable {
         ])
         for peer in peers {
             let state = peer.string("state") ?? "not running"
+            let isConnected = state == "connected"
             table.add([
                 .init(peer.string("name") ?? ""), .init(String((peer.string("node") ?? "").prefix(12))),
-                .init(state, style: state == "connected" ? .green : .yellow), .init(number(peer["lacks"])),
+                .init(Self.state(state, session), style: isConnected ? .green : .yellow),
+                .init(number(peer["lacks"])),
                 .init(peer.integer("lacks_oldest_ms").map { session.span(Int64($0)) } ?? "-"),
                 .init(number(peer["owes"])), .init(peer.string("address") ?? "-"),
                 .init(peer.string("error") ?? ""),
             ])
         }
         return table
+    }
+
+    /// What the daemon says of a connection, in the language of the answer.
+    static func state(_ state: String, _ session: Session) -> String {
+        switch state {
+        case "connected": session.shown(.isConnected)
+        case "connecting": session.shown(.isConnecting)
+        case "paused": session.shown(.isPaused)
+        case "disconnected": session.shown(.isDisconnected)
+        case "not running": session.shown(.isNotRunning)
+        default: state
+        }
     }
 
     /// A node that knocked and was not let in.

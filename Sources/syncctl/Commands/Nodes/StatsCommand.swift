@@ -121,6 +121,7 @@ struct Statistics {
             try session.output.write(CSVLine.record([.text("figure"), .text("value")]))
             for (name, value) in flat { try session.output.write(CSVLine.record([.text(name), .number(value)])) }
         case .plain:
+            try session.output.line("FIGURE\tVALUE")
             for (name, value) in flat { try session.output.line("\(Sanitizer.plain(name))\t\(value)") }
         case .human: try text(session)
         }

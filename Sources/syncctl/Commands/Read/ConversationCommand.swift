@@ -35,7 +35,7 @@ enum ConversationCommand {
                 if let version = summary.integer("version") { line.add("version", version) }
             }
         }
-        if printer.count == 0 { try session.sayNothing(of: (.noConversation, id), reads.log()) }
+        if printer.count == 0 { try session.sayNothing(of: (.noConversation, id), reads) }
         return printer.count == 0 ? .nothingFound : .success
     }
 

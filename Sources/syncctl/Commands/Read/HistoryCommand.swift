@@ -43,7 +43,7 @@ enum HistoryCommand {
         }
         try printer.finish(title: "\(user) · \(session.eventCount(printer.count))")
         try session.end(count: printer.count, options.range) { line in line.add("user", user) }
-        if printer.count == 0 { try session.sayNothing(of: (.noUser, user), reads.log()) }
+        if printer.count == 0 { try session.sayNothing(of: (.noUser, user), reads) }
         return printer.count == 0 ? .nothingFound : .success
     }
 

@@ -82,7 +82,9 @@ enum RoomsCommand {
         if room.bool("hidden") == true { text = "[\(session.shown(.isHidden))] \(text)" }
         return [
             .init(session.clock(room.moment("last_time"))), .init(room.string("conversation") ?? ""),
-            .init(unread == "0" ? "" : room.bool("unread_more") == true ? "\(unread)+" : unread),
+            .init(
+                unread == "0" && session.form == .human
+                    ? "" : room.bool("unread_more") == true ? "\(unread)+" : unread),
             .init(names.joined(separator: ", ")), .init(text),
         ]
     }

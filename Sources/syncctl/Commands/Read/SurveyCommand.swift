@@ -61,19 +61,24 @@ enum SurveyCommand {
     private static func print(_ counts: [SurveyCount], _ session: Session) throws(CommandFailure) {
         var totals: [String: UInt64] = [:]
         for count in counts { totals[count.question, default: 0] += count.count }
-        var table = TextTable([
+        var columns: [TextTable.Column] = [
             .left(session.heading(.question)), .left(session.heading(.answer)), .right(session.heading(.count)),
-            .right(session.heading(.share)), .left(""),
-        ])
+            .right(session.heading(.share)),
+        ]
+        // Programs have the number.
+        let hasBars = session.form == .human
+        if hasBars { columns.append(.left("")) }
+        var table = TextTable(columns)
         var previous: String?
         for count in inOrder(counts) {
             let share = Double(count.count) / Double(max(1, totals[count.question] ?? 1))
             let isRepeated = session.form == .human && previous == count.question
-            table.add([
+            let bar = String(repeating: "#", count: Int((share * 20).rounded(.up)))
+            let cells: [TextTable.Cell] = [
                 .init(isRepeated ? "" : count.question), .init(count.value), .init(String(count.count)),
                 .init("\(Int((share * 100).rounded()))%"),
-                .init(String(repeating: "#", count: Int((share * 20).rounded(.up))), style: .cyan),
-            ])
+            ]
+            table.add(hasBars ? cells + [.init(bar, style: .cyan)] : cells)
             previous = count.question
         }
         try session.print(table)
