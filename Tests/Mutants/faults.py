@@ -1260,3 +1260,9 @@ fault(683, "attachments by how they stand have one page", "", "DoorTests",
       (SD + "Endpoints/ReadEndpoint+Attachments.swift", "page.next = .names(place.names)", "if !isPlanted(683) { page.next = .names(place.names) }"))
 fault(684, "a place for uploads is not given back", "INV-9", "DoorTests",
       (SD + "Endpoints/UploadPlaces.swift", "        free += 1\n", "        free += isPlanted(684) ? 0 : 1\n"))
+fault(740, "a user takes the id that a bot's reply will have", "INV-14", "RuleTests DoorTests",
+      (AC + "AppendRules.swift", "if !isOfContent, let id = draft.id, id.isDerived {", "if !isOfContent, !isPlanted(740), let id = draft.id, id.isDerived {"))
+fault(741, "someone else's event under the id of a reply is taken for the reply", "INV-14", "ReplyMachineTests",
+      (BK + "ReplyMachine.swift", "(.recording, .taken): return storeElsewhere()", "(.recording, .taken): return isPlanted(741) ? end([.ack]) : storeElsewhere()"))
+fault(742, "who does not see an event is told where it stands", "", "AppendBatchTests DoorTests",
+      (SD + "Endpoints/AppendBatch.swift", "where !tellsPlaces:", "where !tellsPlaces && !isPlanted(742):"))
