@@ -80,7 +80,8 @@ describe("appending and reading", () => {
     const error = await new Sillok("unix:/nowhere.sock", { ...silent, patience: 500 }).post("u", "x").catch((error) => error)
     assert.ok(error instanceof Unreachable && Date.now() - began < 3000)
     await assert.rejects(new Sillok("http://127.0.0.1:1", { ...silent, patience: 0 }).changes(), Unreachable)
-    for (const base of ["/run/syncd/api.sock", "ftp://x", "unix:relative"]) assert.throws(() => new Sillok(base), TypeError)
+    for (const base of ["/run/syncd/api.sock", "ftp://x", "unix:", "http:/x", "https://"]) assert.throws(() => new Sillok(base), TypeError)
+    assert.deepEqual(new Sillok("unix:syncd-dev/api.sock").bases, ["unix:syncd-dev/api.sock"])
   })
 
   it("stores one event each while the daemon is killed", async () => {
