@@ -16,6 +16,8 @@ package enum AppendRefusal: Error, Hashable, Sendable {
     case moderator(String)
     /// A bot's event has no conversation, and stands in another's history.
     case noConversation
+    /// Its id has the form of those that follow from other events: whose event it is decides who answers what.
+    case id(EventID)
 }
 
 extension Caller {
@@ -33,7 +35,9 @@ extension Caller {
     private static let toBots: Set = ["bot.cancelled", "bot.retryRequested"]
 
     /// Whether the caller may append this event, as far as the event alone tells.
-    package func mayAppend(_ draft: EventDraft) throws(AppendRefusal) -> Question {
+    ///
+    /// - Parameter isOfContent: Its id follows from all that it says, so that no other event can have it by rule.
+    package func mayAppend(_ draft: EventDraft, isOfContent: Bool = false) throws(AppendRefusal) -> Question {
         if roles.contains(.app) { return .none }
         guard isAny(of: [.user, .bot]) else { throw .role }
         let author = draft.author ?? draft.user
@@ -48,6 +52,7 @@ extension Caller {
         guard isUser(author) else { throw .author(author) }
         guard draft.user.hasSameBytes(as: author) else { throw .user(draft.user) }
         guard !draft.type.hasPrefix(Self.ofBots) || Self.toBots.contains(draft.type) else { throw .type(draft.type) }
+        if !isOfContent, let id = draft.id, id.isDerived { throw .id(id) }
         guard !isInAll, let conversation = draft.conversation else { return .none }
         return .takesPart(member: author, conversation: conversation)
     }

@@ -164,6 +164,8 @@ package struct DialogueQuery: Equatable, Sendable {
     /// The message; with `isElsewhere` it is not the event of the delivery, and is read, too.
     package let question: EventID
     package let isElsewhere: Bool
+    /// Whose reply and transcript they are.
+    package let bot: String
     /// The id that the reply will have: whether it is there.
     package let reply: EventID
     /// How many messages.

@@ -111,6 +111,7 @@ extension ReplyMachine {
             data.add("attempt", attempt)
         }
         state = .recording
+        self.lines = lines
         return [.record(lines.bytes)]
     }
 

@@ -49,7 +49,16 @@ extension ReplyMachine {
     mutating func store(_ lines: ReplyLines, _ note: Note) -> [Effect] {
         state = .storing
         said = note
+        self.lines = lines
         return [.append(lines.bytes)]
+    }
+
+    /// Someone else's event is where this would be stored. All workers of the bot find the same one, and go on to the same id.
+    mutating func storeElsewhere() -> [Effect] {
+        guard lines?.next() == true, let lines else {
+            return end([.note(.taken), .park(reason: "events of others have all ids that the reply could have")])
+        }
+        return [.note(.taken), state == .recording ? .record(lines.bytes) : .append(lines.bytes)]
     }
 
     mutating func fail(_ fault: ModelFault) -> [Effect] {

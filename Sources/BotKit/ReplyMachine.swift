@@ -27,6 +27,8 @@ package struct ReplyMachine: Sendable {
         case stored(isAcked: Bool)
         /// Another worker has said something else in their place before.
         case saidBefore
+        /// An event that is no answer of this bot has one of their ids.
+        case taken
         /// The node does not take them, and never will.
         case refused(String)
         /// The delivery was given to another worker.
@@ -75,6 +77,8 @@ package struct ReplyMachine: Sendable {
         /// Nothing is answered until an operator mends it.
         case degraded(ModelFault)
         case passedOver(String)
+        /// Someone else's event has an id that the reply would have had.
+        case taken
         case lost
     }
 
@@ -142,6 +146,8 @@ package struct ReplyMachine: Sendable {
     private var degraded = 0
     /// What is told when the events are stored.
     var said: Note?
+    /// What is being stored.
+    var lines: ReplyLines?
 
     /// The longest pause before a bot tries again what only an operator can mend; the first is a second, and they double.
     package static let degradedPause: UInt64 = 30_000
@@ -175,7 +181,8 @@ package struct ReplyMachine: Sendable {
     private func read(_ message: EventID, isElsewhere: Bool) -> Effect {
         .read(
             DialogueQuery(
-                question: message, isElsewhere: isElsewhere, reply: EventID(replyTo: message, by: settings.bot),
+                question: message, isElsewhere: isElsewhere, bot: settings.bot,
+                reply: EventID(replyTo: message, by: settings.bot),
                 rows: settings.window.turns, profile: settings.profile + ["language"],
                 transcript: hears ? EventID(replyTo: message, by: settings.bot, label: Self.transcriptLabel) : nil,
                 asksModel: !settings.models.isEmpty))
@@ -212,6 +219,7 @@ package struct ReplyMachine: Sendable {
         case (.pausing, .waited): return ask(now)
         case (.storing, .stored(let isAcked)): return end((said.map { [.note($0)] } ?? []) + (isAcked ? [] : [.ack]))
         case (.storing, .saidBefore): return end([.note(.passedOver("answered by another worker")), .ack])
+        case (.storing, .taken), (.recording, .taken): return storeElsewhere()
         case (.storing, .refused(let reason)), (.reading, .refused(let reason)), (.recording, .refused(let reason)),
             (.keeping, .refused(let reason)):
             return end([.park(reason: reason)])

@@ -19,9 +19,15 @@ extension SubscriptionMachine {
         package let error: String?
     }
 
+    /// Whether hardly any more events may be looked at. One that is done makes room for one: a full window with one free place is no end
+    /// of it.
+    package var isStalled: Bool { openCount >= Self.capacity - Self.capacity / 16 }
+
     /// What came of an ack.
     package enum Ack: Hashable, Sendable {
         case done
+        /// It was not open here: it was done before, is not looked at yet, or is set aside.
+        case notOpen
         /// It is done; another delivery of it was out.
         case late
         /// Too many were acked that this node has not looked at.

@@ -65,7 +65,7 @@ package struct SubscriptionMachine: Sendable {
     /// Workers that ask by staying.
     private var staying: Set<UInt64> = []
     private var lastNumber: UInt64 = 0
-    private var openCount = 0
+    private(set) var openCount = 0
     /// To be taken by the shell.
     private var parkings: [Parking] = []
     /// Grows with each change of ``state``.
@@ -283,11 +283,11 @@ package struct SubscriptionMachine: Sendable {
                 revision += 1
                 return .done
             }
-            guard !isHeeded(dot) else { return .done }
+            guard !isHeeded(dot) else { return .notOpen }
             guard early.count < Self.capacity else { return .refused }
             revision += 1
             early.insert(dot)
-            return .done
+            return .notOpen
         }
         var (isLate, isInTime) = (false, false)
         if case .out(let current, _, _) = entry.status { (isLate, isInTime) = (current != number, current == number) }
@@ -430,7 +430,7 @@ package struct SubscriptionMachine: Sendable {
     /// What is to be set aside.
     package mutating func takeParkings() -> [Parking] {
         defer { parkings = [] }
-        return parkings
+        return parkings.filter { entries[$0.dot] != nil }
     }
 
     /// The event that says so is stored, under `proof`.

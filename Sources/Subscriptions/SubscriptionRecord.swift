@@ -150,16 +150,17 @@ package struct SubscriptionRecord: Hashable, Sendable {
         return Self.draft(Self.parked, text, at: node)
     }
 
-    /// The event that says that parked ones are handed out once more.
-    package func draft(retrying dots: [Dot], at node: NodeID) -> EventDraft {
+    /// The event that says that parked ones are handed out once more; or, if they are `done`, that they are parked no more.
+    package func draft(retrying dots: [Dot], done: Bool = false, at node: NodeID) -> EventDraft {
         let list = dots.map { #""\#($0)""# }.joined(separator: ",")
-        return Self.draft(Self.retried, subject + #","dots":[\#(list)]"#, at: node)
+        return Self.draft(
+            Self.retried, subject + #","dots":[\#(list)]"# + (done ? #","done":true"# : ""), at: node)
     }
 
     /// The events that such an event wants to be handed out once more; none if it is of another subscription.
     static func retries(of id: EventID, in event: Event) -> [Dot] {
         guard let object = event.payload.map({ JSONObject(validated: $0) }),
-            object.string("subscription").flatMap({ EventID(text: $0) }) == id
+            object.string("subscription").flatMap({ EventID(text: $0) }) == id, object.bool("done") != true
         else { return [] }
         return (object.strings("dots") ?? []).compactMap { dot($0) }
     }

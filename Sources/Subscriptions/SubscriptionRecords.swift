@@ -98,6 +98,12 @@ package struct SubscriptionRecords: Sendable {
         return parked.mapValues(\.event)
     }
 
+    /// Those of what a worker says to be done, and was not open, that are set aside: they are to be taken out.
+    package func parked(_ id: EventID, among dots: [Dot]) -> [Dot] {
+        guard !dots.isEmpty, case let parked = parked(id), !parked.isEmpty else { return [] }
+        return Set(dots).filter { parked[$0] != nil }.sorted()
+    }
+
     private func heard(_ id: EventID) -> [Word] {
         (words[id] ?? [:]).filter { isHome($0.key, of: id) }.map(\.value)
     }

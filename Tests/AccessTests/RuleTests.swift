@@ -39,6 +39,29 @@ struct RuleTests {
         #expect(try caller(.user("kim"), isInAll: true).mayAppend(draft(user: "kim")) == .none)
     }
 
+    @Test("Ids that follow from other events are for those who speak as bots: no user takes the id of a reply")
+    func derivedIDs() throws {
+        let message = try #require(EventID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"))
+        var taken = draft("note.kept", user: "kim", in: nil)
+        taken.id = EventID(replyTo: message, by: "m")
+        let reply = try #require(taken.id)
+        #expect(reply.isDerived && !message.isDerived && EventID(record: "1", of: "slack:C1").isDerived)
+        for roles in [[Role.user("kim")], [.user("kim"), .bot("m")]] {
+            let all = Caller(
+                try #require(EventActor(.token, principal: "p", credential: "0")), Set(roles), isInAll: true)
+            #expect(refusal(all, taken) == .id(reply))
+        }
+        let kim = try caller(.user("kim"))
+        #expect(try kim.mayAppend(taken, isOfContent: true) == .none)
+        var own = taken
+        own.id = message
+        #expect(try kim.mayAppend(own) == .none)
+        #expect(try caller(.app).mayAppend(taken) == .none)
+        var said = draft("bot.replied", user: "kim", author: "m")
+        said.id = reply
+        #expect(try caller(.bot("m")).mayAppend(said) == .takesPart(member: "m", conversation: "c"))
+    }
+
     @Test("A bot speaks as that bot, in histories of others where it is in the conversation")
     func bots() throws {
         let bot = try caller(.bot("m"))

@@ -41,6 +41,33 @@ import Testing
         }
     }
 
+    @Test(
+        "Where someone else's event has the id, the reply goes to the next one, eight in all, and is never taken for given (INV-14)"
+    )
+    func takenIDs() throws {
+        let message = try #require(EventID(text: Sample.message))
+        let survey = BotSettings.Survey(
+            id: "s", offer: .reply, first: Self.survey.first, second: nil, after: [])
+        var run = MachineRun(Sample.settings { $0.survey = survey })
+        run.feed(.dialogue(Sample.dialogue()))
+        run.answer("a")
+        for turn in 2...EventID.replyTurns {
+            let before = run.appended.count
+            #expect(run.feed(.taken).first == .note(.taken))
+            let lines = run.appended[before...]
+            let reply = EventID(replyTo: message, by: "medibot", turn: turn).description
+            #expect(lines.map { $0.string("type") } == ["bot.replied", "survey.offered"])
+            #expect(lines.first?.string("id") == reply && lines.first?.object("data")?.string("text") == "a")
+            #expect(lines.last?.object("data")?.string("about") == reply)
+        }
+        #expect(Set(run.appended.compactMap { $0.string("id") }).count == 2 * EventID.replyTurns)
+        var last = run
+        #expect(run.feed(.saidBefore) == [.note(.passedOver("answered by another worker")), .ack, .end])
+        let effects = last.feed(.taken)
+        guard case .park(let reason) = effects.dropLast().last else { return #expect(Bool(false), "\(effects)") }
+        #expect(reason.contains("ids") && !effects.contains(.ack) && last.machine.hasEnded)
+    }
+
     @Test("Two workers write one id, whatever they say and whenever (one effect a message)")
     func sameID() {
         var ids: Set<String> = []

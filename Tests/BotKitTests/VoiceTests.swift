@@ -127,6 +127,17 @@ import Testing
         }
     }
 
+    @Test("A transcript whose id someone else's event has is recorded under the next one")
+    func transcriptElsewhere() throws {
+        var run = run(to: 2)
+        run.feed(.taken)
+        let message = try #require(EventID(text: Sample.message))
+        let id = EventID(replyTo: message, by: "medibot", label: "transcript", turn: 2).description
+        #expect(run.recorded.last?.string("id") == id && run.recorded.count == 2)
+        run.feed(.stored(isAcked: false))
+        #expect(run.request?.turns.last?.text == "머리가 아파요")
+    }
+
     @Test("What is written beside a recording, or without one, is asked, too")
     func written() {
         let beside = Sample.event(

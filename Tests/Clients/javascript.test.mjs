@@ -22,9 +22,9 @@ after(() => lab.end())
 
 describe("ids", () => {
   it("makes the reply ids of FORMATS", async () => {
-    const rows = [...formats.matchAll(/^\| ([0-9a-f-]{36}) \| `(.*?)` \| (?:`(.*?)`)? ?\| ([0-9a-f-]{36}) \|$/gm)]
-    assert.equal(rows.length, 5)
-    for (const [, message, bot, label, id] of rows) assert.equal(await replyId(message, bot, label), id)
+    const rows = [...formats.matchAll(/^\| ([0-9a-f-]{36}) \| `(.*?)` \| (?:`(.*?)`)? ?\| (\d) \| ([0-9a-f-]{36}) \|$/gm)]
+    assert.equal(rows.length, 8)
+    for (const [, message, bot, label, turn, id] of rows) assert.equal(await replyId(message, bot, label, Number(turn)), id)
     await assert.rejects(replyId("없음", "bot"), TypeError)
   })
 
@@ -80,7 +80,8 @@ describe("appending and reading", () => {
     const error = await new Sillok("unix:/nowhere.sock", { ...silent, patience: 500 }).post("u", "x").catch((error) => error)
     assert.ok(error instanceof Unreachable && Date.now() - began < 3000)
     await assert.rejects(new Sillok("http://127.0.0.1:1", { ...silent, patience: 0 }).changes(), Unreachable)
-    for (const base of ["/run/syncd/api.sock", "ftp://x", "unix:relative"]) assert.throws(() => new Sillok(base), TypeError)
+    for (const base of ["/run/syncd/api.sock", "ftp://x", "unix:", "http:/x", "https://"]) assert.throws(() => new Sillok(base), TypeError)
+    assert.deepEqual(new Sillok("unix:syncd-dev/api.sock").bases, ["unix:syncd-dev/api.sock"])
   })
 
   it("stores one event each while the daemon is killed", async () => {
@@ -287,6 +288,26 @@ describe("subscriptions", () => {
     const said = await a.ctl("append", "--reply-to", `${first.id}:요약 2`, "--author", "의료봇", "--text", "첫 답", "--json")
     assert.match(said, /"type":"already"/)
     assert.deepEqual(texts(await all(client.history("u-r", { role: "assistant" }))), ["첫 답"])
+  })
+
+  it("reply: someone else's event under its id is no reply: the next id is taken, and after eight it is parked", async () => {
+    const told = [], other = a.client({ log: (message) => told.push(message) })
+    for (const [taken, answered] of [[2, true], [8, false]]) {
+      const [name, user] = [`taken-${taken}`, `u-taken-${taken}`]
+      const { id: cause } = await client.post(user, "질문", `방 ${name}`)
+      for (let turn = 1; turn <= taken; turn++) // of the bot, about something else; of someone else about this
+        await client.append({ id: await replyId(cause, name, "", turn), type: "note.kept", user, data: {},
+          ...(turn === 1 ? { author: name } : { cause }) })
+      await client.subscribe(name, { start: "first", user, type: "message.posted" })
+      const [delivery] = await other.pull(name)
+      const line = await other.reply(delivery, { text: "답" })
+      assert.deepEqual([line.type, line.id], answered ? ["appended", await replyId(cause, name, "", 3)] : ["rejected", undefined])
+      if (answered) assert.equal((await other.reply(delivery, { text: "다른 답", ack: false })).code, "E_ID_REUSED")
+      assert.deepEqual(texts(await all(client.history(user, { role: "assistant" }))), answered ? ["답"] : [])
+      const parked = await client.parked(name)
+      assert.deepEqual(parked.map((one) => one.event), answered ? [] : [cause])
+    }
+    assert.ok(told.some((line) => line.includes("is not answered, and parked")), told.join("\n"))
   })
 
   it("run: what the handler throws is told, and it goes on, in parallel", async () => {

@@ -12,10 +12,10 @@ from sillok import Sillok, Unreachable, event_id, reply_id
 class IdTests(DaemonTests):
     def test_reply_ids_are_those_of_formats(self) -> None:
         lines = (ROOT / "docs/reference/FORMATS.md").read_text("utf-8").split("\n")
-        rows = [[cell.strip().strip("`") for cell in line.split("|")[1:5]] for line in lines if re.match(r"\| [0-9a-f]{8}-\S+ \|", line)]
-        self.assertEqual(len(rows), 5)
-        for message, bot, label, id in rows:
-            self.assertEqual(reply_id(message, bot, label), id)
+        rows = [[cell.strip().strip("`") for cell in line.split("|")[1:6]] for line in lines if re.match(r"\| [0-9a-f]{8}-\S+ \|", line)]
+        self.assertEqual(len(rows), 8)
+        for message, bot, label, turn, id in rows:
+            self.assertEqual(reply_id(message, bot, label, int(turn)), id)
 
     def test_ids_are_uuidv7_of_now(self) -> None:
         id = uuid.UUID(event_id())

@@ -16,7 +16,7 @@ from daemon import BINARIES, ROOT, DaemonTests, joined, settled, until
 sys.path.insert(0, str(ROOT / "Tests" / "ScriptedModel"))
 
 from model import ScriptedModel  # noqa: E402
-from sillok import reply_id  # noqa: E402
+from sillok import event_id, reply_id  # noqa: E402
 
 Json = Dict[str, Any]
 TABLE = json.loads((ROOT / "Tests" / "ScriptedModel" / "drbot.json").read_text("utf-8"))
@@ -156,6 +156,24 @@ class BotTests(WithModel):
         self.assertEqual((bot.stop(), second.stop()), (0, 0))
         self.assertEqual(self.client.event(reply_id(next(iter(asked)), self.name))["type"], "bot.replied")
         print(f"\n200 questions, 10 kills: {len(self.model.requests)} requests to the model", file=sys.stderr)
+
+    def test_someone_elses_event_under_the_id_is_no_reply(self) -> None:
+        """The next id is taken; where all are, the message is parked. Neither is ever taken for answered."""
+        bot = self.launched(self.config())
+        rooms = {2: f"{self.name}-2", 8: f"{self.name}-8"}
+        asked = {}
+        for taken, room in rooms.items():
+            message = asked[taken] = event_id()
+            for turn in range(1, taken + 1):
+                self.client.append({"id": reply_id(message, self.name, "", turn), "type": "note.kept", "user": "alice", "data": {}})
+            self.client.append({"id": message, "type": "message.posted", "user": "u1", "subject": f"conversation/{room}", "data": {"text": "물음"}})
+        [reply] = self.replied(rooms[2], 1)
+        self.assertEqual((reply["id"], reply["cause"]), (reply_id(asked[2], self.name, "", 3), asked[2]))
+        until(lambda: self.client.parked(self.name))
+        [parked] = self.client.parked(self.name)
+        self.assertEqual((parked["event"], self.events(rooms[8], "bot.replied")), (asked[8], []))
+        self.assertIn("ids", parked["reason"])
+        self.assertIn("E_ID_REUSED", bot.log.read_text("utf-8"))
 
     def test_faults_of_the_model(self) -> None:
         """Each fault is one attempt; the answer that comes in the end is whole, and one."""

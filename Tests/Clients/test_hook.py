@@ -168,10 +168,12 @@ class HookTests(DaemonTests):
         self.assertTrue(2 < time.monotonic() - began < 6)
 
     def test_what_is_wrong_is_said_before_it_starts(self) -> None:
-        def fails(code: int, word: str) -> None:
-            process = self.hook()
+        def fails(code: int, word: str, *words: str) -> None:
+            process = self.hook(*words)
             said = process.communicate(timeout=20)[1]
-            self.assertEqual((process.returncode, word in said), (code, True), said)
+            self.assertEqual((process.returncode, word in said, "Traceback" in said), (code, True, False), said)
+        fails(78, "No such file", "--token-file", "nosuch")
+        fails(78, "neither unix:PATH", "--node", "ftp://x")
         self.secret.chmod(0o644)
         fails(78, "chmod 600")
         self.secret.chmod(0o600)

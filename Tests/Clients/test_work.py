@@ -9,7 +9,7 @@ from collections import Counter
 from typing import List
 
 from daemon import DaemonTests, ROOT, joined, settled, texts, until
-from sillok import Delivery, Sillok, SillokError
+from sillok import Delivery, Sillok, SillokError, reply_id
 
 BOT = """
 import sys
@@ -113,6 +113,27 @@ class WorkTests(DaemonTests):
         self.assertEqual((line["type"], line["code"]), ("rejected", "E_ID_REUSED"))
         self.assertEqual(self.replies("u-7"), ["첫 답"])
         self.assertEqual(self.client.pull("w7", wait_ms=1500), [])
+
+    def test_someone_elses_event_under_the_id_is_no_reply(self) -> None:
+        for taken, answered in ((2, True), (8, False)):
+            name, user = f"taken-{taken}", f"u-taken-{taken}"
+            cause = self.client.post(user, "질문", f"방 {name}")["id"]
+            for turn in range(1, taken + 1):  # of the bot, about something else; of someone else about this
+                self.client.append({"id": reply_id(cause, name, "", turn), "type": "note.kept", "user": user, "data": {},
+                                    **({"author": name} if turn == 1 else {"cause": cause})})
+            self.client.subscribe(name, start="first", user=user, type="message.posted")
+            [delivery] = self.client.pull(name)
+            with self.assertLogs("sillok", "WARNING") as logs:
+                line = self.client.reply(delivery, text="답")
+            if answered:
+                self.assertEqual((line["type"], line["id"]), ("appended", reply_id(cause, name, "", 3)))
+                self.assertEqual(self.client.reply(delivery, text="다른 답", ack=False)["code"], "E_ID_REUSED")
+                self.assertEqual((self.replies(user), self.client.parked(name)), (["답"], []))
+            else:
+                self.assertEqual((line["type"], line["code"], self.replies(user)), ("rejected", "E_ID_REUSED", []))
+                [parked] = self.client.parked(name)
+                self.assertEqual(parked["event"], cause)
+                self.assertIn("is not answered, and parked", logs.output[-1])
 
     def test_several_replies_to_one_message(self) -> None:
         self.client.post("u-8", "질문", "방 8")

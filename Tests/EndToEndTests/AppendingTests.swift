@@ -1,3 +1,4 @@
+import Access
 import CommandLineKit
 import Foundation
 import SillokAPI
@@ -169,10 +170,13 @@ struct AppendBatchTests {
         id: EventID(UUIDBits(high: 0x0198_e2c1_f3a0_7abc, low: 0x8def_0123_4567_89ab)),
         hlc: HybridTime(milliseconds: 0x0198_e2c1_f3a0, counter: 3))
 
-    private static func batch(_ lines: String..., as atomicity: Atomicity = .each) throws -> AppendBatch {
-        AppendBatch(
-            Array(lines.joined(separator: "\n").utf8), atomicity, derivesIDs: false,
-            by: try #require(EventActor(.socket, principal: "uid:1000")), NativeLineParser())
+    private static func batch(
+        _ lines: String..., as atomicity: Atomicity = .each, by role: Role = .app
+    ) throws -> AppendBatch {
+        let actor = try #require(EventActor(.socket, principal: "uid:1000"))
+        return AppendBatch(
+            Array(lines.joined(separator: "\n").utf8), atomicity, derivesIDs: false, by: Caller(actor, [role]),
+            NativeLineParser())
     }
 
     private static func expected(_ type: String, _ number: Int) -> String {
@@ -214,6 +218,15 @@ struct AppendBatchTests {
                 == Self.expected("appended", 1) + Self.expected("already", 3) + rejected.text + "\n" + end.text + "\n"
         )
         #expect(Self.receipt.id.description == Self.id)
+    }
+
+    @Test("Who does not read everything is not told where the event stands that has the id")
+    func places() throws {
+        let batch = try Self.batch(#"{"type":"note","user":"u","data":{}}"#, by: .user("u"))
+        let answer = batch.answer([.rejected(.idReused(position: 7))])
+        let text = String(decoding: answer.text, as: UTF8.self)
+        #expect(answer.status == 409 && text.contains(#""code":"E_ID_REUSED""#))
+        #expect(!text.contains("position") && !text.contains("7"), "\(text)")
     }
 
     /// A client that looks at the status alone must not take a rejected request for stored (INV-1).

@@ -59,6 +59,43 @@ struct DoorTests {
         }
     }
 
+    // MARK: Ids of others
+
+    @Test(
+        "No user takes the id that a bot's reply will have, and none is told where an event stands that they do not see"
+    )
+    func idsOfReplies() throws {
+        let message = "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"
+        let question =
+            #"{"id":"\#(message)","type":"message.posted","user":"bob","subject":"conversation/c","data":{"text":"?"}}"#
+        #expect(append(question)?.0 == 200)
+        let alice = try token("alice", "user:alice")
+        func keep(_ members: String, _ query: String = "") -> (Int, [[String: Any]], String)? {
+            let line = #"{"type":"note.kept","user":"alice","data":{}\#(members)}"#
+            return api.ask("POST", "/v1/events" + query, body: line, headers: [alice])
+        }
+        // reply_id(message, "medibot"), as FORMATS has it.
+        for members in [#","id":"0198e2c4-77aa-80a6-bf76-bef8caa642f3""#, #","source":"slack:C1","recordid":"1""#] {
+            let taken = try #require(keep(members))
+            #expect(taken.0 == 403 && taken.1.first?["code"] as? String == "E_AUTHOR", "\(taken)")
+            #expect((taken.1.first?["message"] as? String)?.hasPrefix("id:") == true, "\(taken)")
+        }
+        // What follows from all that the line says is the user's own; so is what is made by chance.
+        let derived = [keep("", "?ids=derived"), keep("", "?ids=derived"), keep(#","id":"\#(UUID())""#)]
+        #expect(derived.map { $0?.1.first?["type"] as? String } == ["appended", "already", "appended"])
+        let reused = try #require(keep(#","id":"\#(message)""#))
+        #expect(reused.0 == 409 && reused.2.contains("E_ID_REUSED") && !reused.2.contains("position"), "\(reused.2)")
+        let told = try #require(append(question.replacingOccurrences(of: "?", with: "!")))
+        #expect(told.0 == 409 && told.2.contains("at position"), "\(told.2)")
+        let bot = try token("medibot", "bot:medibot")
+        let reply =
+            #"{"id":"0198e2c4-77aa-80a6-bf76-bef8caa642f3","type":"bot.replied","user":"bob","author":"medibot","#
+            + #""cause":"\#(message)","subject":"conversation/c","data":{"text":"답"}}"#
+        #expect(
+            append(#"{"type":"participant.joined","user":"medibot","subject":"conversation/c","data":{}}"#)?.0 == 200)
+        #expect(api.ask("POST", "/v1/events", body: reply, headers: [bot])?.0 == 200)
+    }
+
     // MARK: Sessions
 
     @Test(

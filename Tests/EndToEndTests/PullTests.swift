@@ -40,6 +40,47 @@ struct PullTests {
             done: object["done"] as? Int, late: object["late"] as? [String], code: object["code"] as? String)
     }
 
+    @Test(
+        "An ack counts at any time: of a parked event it takes it out, by each way to ack, and that holds after a crash (INV-14)"
+    )
+    func ackedWhileParked() throws {
+        let (daemon, api) = try started()
+        make(api, "bot", #","attempts":1,"ack_wait_ms":1000,"order":"none""#)
+        func parked() -> [String] {
+            (api.ask("GET", "/v1/subscriptions/bot/parked")?.1 ?? []).compactMap { $0["event"] as? String }
+        }
+        let body = #"{"max":3,"wait_ms":500}"#
+        let given = api.ask("POST", "/v1/subscriptions/bot/pull", body: body)?.1.first?["deliveries"]
+        let deliveries = try #require(given as? [[String: Any]])
+        let tokens = deliveries.compactMap { $0["delivery"] as? String }
+        let ids = deliveries.compactMap { ($0["event"] as? [String: Any])?["id"] as? String }
+        #expect(tokens.count == 3 && ids.count == 3)
+        let end = Date(timeIntervalSinceNow: 20)
+        while parked().count < 3, Date() < end { usleep(100_000) }
+        #expect(Set(parked()) == Set(ids))
+        let acked = try #require(
+            api.ask("POST", "/v1/subscriptions/bot/ack", body: #"{"deliveries":["\#(tokens[0])"]}"#))
+        #expect(acked.1.first?["done"] as? Int == 1 && Set(parked()) == Set(ids.dropFirst()), "\(acked)")
+        let retry = api.ask("POST", "/v1/subscriptions/bot/retry", body: #"{"events":["\#(ids[0])"]}"#)
+        #expect(retry?.0 == 404, "it is done: \(String(describing: retry))")
+        #expect(try pull(api, "bot", ack: [tokens[1]]).done == 1)
+        #expect(parked() == [ids[2]])
+        let line = #"{"type":"bot.replied","user":"kim","data":{"text":"답"}}"#
+        let said = api.ask("POST", "/v1/events?ack=\(tokens[2])", body: line)
+        #expect(said?.1.contains { $0["type"] as? String == "acked" && $0["done"] as? Int == 1 } == true)
+        #expect(parked().isEmpty)
+        // Said twice it is the same.
+        let list = tokens.map { "\"\($0)\"" }.joined(separator: ",")
+        let again = api.ask("POST", "/v1/subscriptions/bot/ack", body: #"{"deliveries":[\#(list)]}"#)
+        #expect(again?.1.first?["done"] as? Int == 3)
+        daemon.kill()
+        try daemon.start()
+        #expect(parked().isEmpty)
+        #expect(try pull(api, "bot").texts.isEmpty)
+        #expect(api.ask("GET", "/v1/subscriptions/bot")?.1.first?["open"] as? Int == 0)
+        daemon.kill()
+    }
+
     @Test("Acks come with the next pull, are told in its answer, and survive a crash of the daemon")
     func ackedByPull() throws {
         let (daemon, api) = try started()

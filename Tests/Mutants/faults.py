@@ -782,7 +782,7 @@ fault(332, "an actor stands behind all other fields", "INV-3", "EventActorTests 
 fault(333, "a repeated append by another actor is another event", "INV-8", "ActorColumnTests",
       (ES + "Writer/AppendRequest.swift", ", version == header.version\n", ", version == header.version, !isPlanted(333) || actor == header.actor\n"))
 fault(334, "a line says who appends it", "INV-13", "ActorProgramTests",
-      ("Sources/syncd/Endpoints/AppendBatch.swift", "line.draft.actor = actor\n", "line.draft.actor = isPlanted(334) ? EventActor(text: \"node:x\") : actor\n"))
+      ("Sources/syncd/Endpoints/AppendBatch.swift", "line.draft.actor = caller.actor\n", "line.draft.actor = isPlanted(334) ? EventActor(text: \"node:x\") : caller.actor\n"))
 fault(335, "a snapshot leaves actors out of their column", "INV-4", "ActorColumnTests",
       (ES + "Snapshot/BulkLoad/RowLeaves.swift", "extra.actor >= 0 ?", "extra.actor >= 0 && !isPlanted(335) ?"))
 fault(336, "ancillary fields have no bound", "INV-9", "EventActorTests",
@@ -1280,6 +1280,20 @@ fault(683, "attachments by how they stand have one page", "", "DoorTests",
       (SD + "Endpoints/ReadEndpoint+Attachments.swift", "page.next = .names(place.names)", "if !isPlanted(683) { page.next = .names(place.names) }"))
 fault(684, "a place for uploads is not given back", "INV-9", "DoorTests",
       (SD + "Endpoints/UploadPlaces.swift", "        free += 1\n", "        free += isPlanted(684) ? 0 : 1\n"))
+fault(740, "a user takes the id that a bot's reply will have", "INV-14", "RuleTests DoorTests",
+      (AC + "AppendRules.swift", "if !isOfContent, let id = draft.id, id.isDerived {", "if !isOfContent, !isPlanted(740), let id = draft.id, id.isDerived {"))
+fault(741, "someone else's event under the id of a reply is taken for the reply", "INV-14", "ReplyMachineTests",
+      (BK + "ReplyMachine.swift", "(.recording, .taken): return storeElsewhere()", "(.recording, .taken): return isPlanted(741) ? end([.ack]) : storeElsewhere()"))
+fault(742, "who does not see an event is told where it stands", "", "AppendBatchTests DoorTests",
+      (SD + "Endpoints/AppendBatch.swift", "where !tellsPlaces:", "where !tellsPlaces && !isPlanted(742):"))
+fault(743, "an ack of a parked event changes nothing", "INV-14", "PullTests",
+      (SU + "SubscriptionRecords.swift", "guard !dots.isEmpty, case let parked = parked(id)", "guard !dots.isEmpty, !isPlanted(743), case let parked = parked(id)"))
+fault(744, "what is acked while it is set aside is parked all the same", "INV-14", "MachineTests",
+      (SU + "SubscriptionMachine.swift", "return parkings.filter { entries[$0.dot] != nil }", "return parkings.filter { isPlanted(744) || entries[$0.dot] != nil }"))
+fault(745, "a window is told as full at the very last event alone", "", "MachineTests",
+      (SU + "Deliveries.swift", "openCount >= Self.capacity - Self.capacity / 16", "openCount >= Self.capacity - (isPlanted(745) ? 0 : Self.capacity / 16)"))
+fault(746, "what was acked while it was parked is handed out again", "INV-14", "PullTests",
+      (SU + "SubscriptionRecord.swift", 'object.bool("done") != true', '(isPlanted(746) || object.bool("done") != true)'))
 fault(760, "--check-config calls a key fine that does not fit its certificate", "", "TLSListenerTests",
       (SD + "Syncd.swift", "_ = try APIServer.tls(settings.configuration.api)", "if !isPlanted(760) { _ = try APIServer.tls(settings.configuration.api) }"))
 fault(761, "verify passes over times of arrival that cannot be", "INV-2", "ExtremeNumbersTests",

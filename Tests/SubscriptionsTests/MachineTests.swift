@@ -198,6 +198,44 @@ struct MachineTests {
         #expect(machine.open == 0 && machine.state.needs == VersionVector([proof]))
     }
 
+    @Test("What is acked while it is set aside is not set aside (INV-14)")
+    func ackedWhileParking() throws {
+        var machine = SubscriptionMachine(SubscriptionDefinition(start: .first), SubscriptionState(), events: [:])
+        machine.look(at: header(1, "c", type: "t"), position: 1, isWanted: true)
+        let given = try #require(machine.give(1, to: 1, now: 0).first)
+        machine.park(given.dot, number: given.number, reason: "no")
+        let ack = machine.ack(given.dot, number: given.number, now: 1)
+        #expect(ack == .done && machine.takeParkings().isEmpty && machine.open == 0)
+        #expect(machine.ack(given.dot, number: given.number, now: 2) == .notOpen)
+    }
+
+    @Test(
+        "One conversation fills the window: that is told for as long as it lasts, though each ack makes room for one")
+    func stalled() throws {
+        var machine = SubscriptionMachine(SubscriptionDefinition(start: .first), SubscriptionState(), events: [:])
+        var seq = UInt64(0)
+        func look() {
+            while machine.hasRoom {
+                seq += 1
+                machine.look(at: header(seq, "c", type: "t"), position: seq, isWanted: true)
+            }
+        }
+        look()
+        #expect(machine.open == SubscriptionMachine.capacity && machine.isStalled)
+        for now in UInt64(1)...100 {
+            let given = machine.give(32, to: 1, now: now)
+            #expect(given.count == 1)
+            let ack = machine.ack(try #require(given.first).dot, number: given[0].number, now: now)
+            #expect(ack == .done && machine.isStalled && machine.hasRoom)
+            if now % 2 == 0 { look() }
+        }
+        while machine.open > SubscriptionMachine.capacity / 2 {
+            let given = machine.give(1, to: 1, now: 1_000)
+            _ = machine.ack(try #require(given.first).dot, number: given[0].number, now: 1_000)
+        }
+        #expect(!machine.isStalled)
+    }
+
     @Test("What comes of deliveries is counted once, late acks besides; acks have their time")
     func tally() throws {
         var definition = SubscriptionDefinition(start: .first)

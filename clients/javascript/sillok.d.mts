@@ -157,7 +157,7 @@ export class Unreachable extends SillokError {}
 export class CursorError extends SillokError {}
 
 export function eventId(): string
-export function replyId(message: string, bot: string, label?: string): Promise<string>
+export function replyId(message: string, bot: string, label?: string, turn?: number): Promise<string>
 
 export class Delivery {
   readonly subscription: string

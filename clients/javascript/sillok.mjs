@@ -8,6 +8,7 @@
  */
 const crypto = globalThis.crypto ?? (await import("node:crypto")).webcrypto
 const NDJSON = "application/x-ndjson"
+const REPLY_TURNS = 8 // ids that a reply may have, where events of others have the first ones
 const PATIENT = 60_000 // milliseconds without a byte: an answer waits for 25 s at most, and a stream has a heartbeat every 15
 const agents = new Map() // connections to Unix sockets, which are used again
 
@@ -40,13 +41,14 @@ export function eventId() {
   return uuid(time, crypto.getRandomValues(new Uint8Array(16)), 7)
 }
 
-/** The id of a bot's reply to a message: the same from every worker (docs/reference/FORMATS.md, "Reply ids"). */
-export async function replyId(message, bot, label = "") {
+/** The id of a bot's reply to a message: the same from every worker (docs/reference/FORMATS.md, "Reply ids").
+ * `turn`: the next one, 2 to 8, where someone else's event has those before. */
+export async function replyId(message, bot, label = "", turn = 1) {
   const hex = message.replaceAll("-", "")
   if (!/^[0-9a-f]{32}$/i.test(hex)) throw new TypeError(`${message} is no UUID`)
   const cause = Uint8Array.from(hex.match(/../g), (byte) => parseInt(byte, 16))
   const bytes = (text) => [...new TextEncoder().encode(text)]
-  const all = Uint8Array.from([...bytes(`sillok-reply-v1\0${bot}\0`), ...cause, ...bytes(`\0${label}`)])
+  const all = Uint8Array.from([...bytes(`sillok-reply-v1\0${bot}\0`), ...cause, ...bytes(`\0${label}${turn > 1 ? `\0${turn}` : ""}`)])
   return uuid(cause, new Uint8Array(await crypto.subtle.digest("SHA-256", all)), 8)
 }
 
@@ -136,7 +138,7 @@ export class Sillok {
   constructor(bases = "unix:/run/syncd/api.sock", { token, patience = 30_000, headers = {}, log = console.warn } = {}) {
     this.bases = [bases].flat().map((base) => base.replace(/\/+$/, ""))
     for (const base of this.bases)
-      if (!/^(unix:|https?:\/)\/./.test(base)) throw new TypeError(`${base}: neither unix:PATH nor http://HOST:PORT nor https://HOST:PORT`)
+      if (!/^(unix:|https?:\/\/)./.test(base)) throw new TypeError(`${base}: neither unix:PATH nor http://HOST:PORT nor https://HOST:PORT`)
     const shown = token ? { authorization: `Bearer ${token.trim()}` } : {}
     Object.assign(this, { patience, headers: { "content-type": "application/json", ...shown, ...headers }, log })
   }
@@ -369,16 +371,38 @@ export class Sillok {
   }
 
   /** Answers a message once, whichever worker is first, and acks. The author is named as the subscription, unless said.
-   * An answer in other words, which another worker has stored before, stays: then the line is of type `rejected`. */
+   * An answer in other words, which another worker has stored before, stays: then the line is of type `rejected`. Where someone
+   * else's event has the id the next one is taken; where they have all eight the delivery is parked. */
   async reply(delivery, { text, author, label = "", data = {}, ack = true } = {}) {
     const bot = author ?? delivery.subscription
     const { id: cause, event: { user, subject }, patience } = delivery
-    const id = await replyId(cause, bot, label), words = text == null ? data : { ...data, text }
-    const answer = { id, type: "bot.replied", user, author: bot, cause, subject, data: words }
-    const lines = await this.append(answer, { patience, ack: ack ? delivery : undefined })
-      .catch((error) => error.code === "E_ID_REUSED" ? error.results : Promise.reject(error))
-    if (ack && !(delivery.settled ||= lines.at(-1).done === 1)) await delivery.ack()
-    return lines[0]
+    const answer = { type: "bot.replied", user, author: bot, cause, subject, data: text == null ? data : { ...data, text } }
+    for (let turn = 1; ; turn++) {
+      const id = await replyId(cause, bot, label, turn)
+      let isTaken = false
+      const lines = await this.append({ id, ...answer }, { patience, ack: ack ? delivery : undefined })
+        .catch((error) => error.code === "E_ID_REUSED" ? (isTaken = true, error.results) : Promise.reject(error))
+      if (!isTaken || await this.#said(id, bot, cause, patience)) {
+        if (ack && !(delivery.settled ||= lines.at(-1).done === 1)) await delivery.ack()
+        return lines[0]
+      }
+      this.log(`sillok: ${delivery.subscription}: event ${cause}: someone else's event has the id of the reply, ${id}`)
+      if (turn < REPLY_TURNS) continue
+      this.log(`sillok: ${delivery.subscription}: event ${cause} is not answered, and parked`)
+      await delivery.park("events of others have all ids that the reply could have")
+      return lines[0]
+    }
+  }
+
+  /** Whether the event that has the id of a reply is one: of its author, about its cause. The id alone proves nothing. */
+  async #said(id, author, cause, patience) {
+    try {
+      const found = (await this.request("GET", `/v1/events/${id}`, { accept: NDJSON, patience })).lines[0]
+      return (found.author ?? found.user) === author && found.cause === cause
+    } catch (error) {
+      if (error.code === "E_NOT_FOUND") return false // one that the bot may not see
+      throw error
+    }
   }
 }
 

@@ -14,6 +14,7 @@ from urllib.parse import quote, urlencode, urlsplit
 Json, Body = Dict[str, Any], Union[bytes, Iterable[bytes], None]
 log = logging.getLogger("sillok")
 NDJSON = "application/x-ndjson"
+REPLY_TURNS = 8  # ids that a reply may have, where events of others have the first ones
 FAILURES = (OSError, http.client.HTTPException)
 PATIENT = 60.0  # seconds without a byte: an answer waits for 25 at most, and a stream has a heartbeat every 15
 FOREVER = float("inf")
@@ -47,10 +48,11 @@ def event_id() -> str:
     return _uuid(int(time.time() * 1000).to_bytes(6, "big"), os.urandom(16), 7)
 
 
-def reply_id(message: str, bot: str, label: str = "") -> str:
-    """The id of a bot's reply to a message: the same from every worker (docs/reference/FORMATS.md, "Reply ids")."""
-    cause = uuid.UUID(message).bytes
-    return _uuid(cause, hashlib.sha256(b"\0".join([b"sillok-reply-v1", bot.encode(), cause, label.encode()])).digest(), 8)
+def reply_id(message: str, bot: str, label: str = "", turn: int = 1) -> str:
+    """The id of a bot's reply to a message: the same from every worker (docs/reference/FORMATS.md, "Reply ids").
+    `turn`: the next one, 2 to 8, where someone else's event has those before."""
+    cause, more = uuid.UUID(message).bytes, [str(turn).encode()] if turn > 1 else []
+    return _uuid(cause, hashlib.sha256(b"\0".join([b"sillok-reply-v1", bot.encode(), cause, label.encode(), *more])).digest(), 8)
 
 
 def encode(value: Any) -> bytes:
@@ -305,20 +307,41 @@ class Sillok:
     def reply(self, delivery: Delivery, text: Optional[str] = None, *, author: Optional[str] = None, label: str = "",
               data: Optional[Mapping[str, Any]] = None, ack: bool = True) -> Json:
         """Answers a message once, whichever worker is first, and acks. The author is named as the subscription, unless said.
-        An answer in other words, which another worker has stored before, stays: then the line is of type `rejected`."""
+        An answer in other words, which another worker has stored before, stays: then the line is of type `rejected`. Where someone
+        else's event has the id the next one is taken; where they have all eight the delivery is parked."""
         bot, event = author or delivery.subscription, delivery.event
-        answer = {"id": reply_id(delivery.id, bot, label), "type": "bot.replied", "user": event["user"], "author": bot, "cause": delivery.id,
+        answer = {"type": "bot.replied", "user": event["user"], "author": bot, "cause": delivery.id,
                   "data": {**(data or {}), **({} if text is None else {"text": text})}, **{k: event[k] for k in ("subject",) if k in event}}
-        try:
-            lines = self.append(answer, ack=delivery if ack else None, patience=delivery.patience)
-        except SillokError as error:
-            if error.code != "E_ID_REUSED":
-                raise
-            lines = error.results
+        for turn in range(1, REPLY_TURNS + 1):
+            answer["id"] = reply_id(delivery.id, bot, label, turn)
+            try:
+                lines = self.append(answer, ack=delivery if ack else None, patience=delivery.patience)
+                break
+            except SillokError as error:
+                if error.code != "E_ID_REUSED":
+                    raise
+                lines = error.results
+            if self._said(answer, delivery.patience):
+                break
+            log.warning("%s: event %s: someone else's event has the id of the reply, %s", delivery.subscription, delivery.id, answer["id"])
+        else:
+            log.error("%s: event %s is not answered, and parked", delivery.subscription, delivery.id)
+            delivery.park("events of others have all ids that the reply could have")
+            return lines[0]
         if ack:
             delivery.settled |= lines[-1].get("done") == 1
             delivery.ack()
         return lines[0]
+
+    def _said(self, answer: Json, patience: Optional[float]) -> bool:
+        """Whether the event that has the id of an answer is one: of its author, about its cause. The id alone proves nothing."""
+        try:
+            found = self.request("GET", f"/v1/events/{answer['id']}", accept=NDJSON, patience=patience).lines[0]
+        except SillokError as error:
+            if error.code != "E_NOT_FOUND":
+                raise
+            return False  # one that the bot may not see
+        return (found.get("author", found.get("user")), found.get("cause")) == (answer["author"], answer["cause"])
 
 
 class Delivery:

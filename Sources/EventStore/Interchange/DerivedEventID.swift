@@ -77,11 +77,21 @@ extension EventID {
     /// - Parameters:
     ///   - bot: The author of the reply; without U+0000, as no author has it.
     ///   - label: Tells several replies of one bot to one message apart.
-    package init(replyTo cause: EventID, by bot: String, label: String = "") {
+    ///   - turn: From 2 on: the id that comes next, where an event of another one has those before. The label is followed by
+    ///     0x00 and the turn in decimal digits then.
+    package init(replyTo cause: EventID, by bot: String, label: String = "", turn: Int = 1) {
         let input =
             Array("sillok-reply-v1".utf8) + [0] + Array(bot.utf8) + [0] + cause.bytes + [0] + Array(label.utf8)
+            + (turn > 1 ? [0] + Array(String(turn).utf8) : [])
         self.init(derivedFrom: SHA256().digest(input), first48: cause.bits.high)
     }
+
+    /// So many ids of a reply there are: those that another one's events have are passed over, so that no one can keep a bot from
+    /// answering.
+    package static let replyTurns = 8
+
+    /// Whether it is a UUIDv8, as all derived ids are and none that is made by chance.
+    package var isDerived: Bool { bits.high >> 12 & 0xf == 8 && bits.low >> 62 == 2 }
 
     /// A UUIDv8 of the first 48 bits of a word and bytes 6 to 15 of a digest.
     fileprivate init(derivedFrom digest: Digest, first48 word: UInt64) {

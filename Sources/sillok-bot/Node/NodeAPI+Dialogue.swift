@@ -17,7 +17,7 @@ extension NodeAPI {
         }
         var isAnswered = false
         if isRepeated || query.isElsewhere {
-            isAnswered = try lines(ReadRoute.event(query.reply.description).path(with: []))?.isEmpty == false
+            isAnswered = try self.event(query.reply, by: query.bot, about: query.question) != nil
         }
         guard !isAnswered else {
             return Dialogue(question: question, rows: [], participants: nil, isAnswered: true, profile: [])
@@ -26,13 +26,13 @@ extension NodeAPI {
             question: question, rows: try rows(query.rows, before: question),
             participants: try participants(question),
             isAnswered: false, profile: try profile(query.profile, of: question.user),
-            transcript: try query.transcript.flatMap { id throws(CommandFailure) in try transcript(id) },
+            transcript: try query.transcript.flatMap { id throws(CommandFailure) in try transcript(id, query) },
             model: query.asksModel ? try model(question) : nil)
     }
 
     /// What was heard, where the event with this id says it.
-    private func transcript(_ id: EventID) throws(CommandFailure) -> String? {
-        let event = try lines(ReadRoute.event(id.description).path(with: []))?.first.flatMap(BotEvent.init)
+    private func transcript(_ id: EventID, _ query: DialogueQuery) throws(CommandFailure) -> String? {
+        let event = try event(id, by: query.bot, about: query.question)
         return event?.type == "bot.transcribed" ? event?.payload["text"]?.text : nil
     }
 

@@ -89,7 +89,9 @@ extension NodeAPI {
     enum Stored {
         case stored(isAcked: Bool)
         /// Another event has one of the ids.
-        case taken
+        ///
+        /// - Parameter byBot: Whether it is by the same author and has the same cause: another worker has answered.
+        case taken(byBot: Bool)
         case refused(CommandFailure)
     }
 
@@ -107,7 +109,11 @@ extension NodeAPI {
             return .stored(isAcked: told.contains { $0.string("type") == "acked" && $0.integer("done") == 1 })
         }
         let rejected = told.filter { $0.string("type") == "rejected" && $0.string("code") != "E_BATCH" }
-        if rejected.contains(where: { $0.string("code") == "E_ID_REUSED" }) { return .taken }
+        let taken = rejected.filter { $0.string("code") == "E_ID_REUSED" }
+        if !taken.isEmpty {
+            for line in taken where try !isSaid(line, lines) { return .taken(byBot: false) }
+            return .taken(byBot: true)
+        }
         if let first = rejected.first {
             return .refused(
                 CommandFailure(
@@ -115,5 +121,23 @@ extension NodeAPI {
                     exitCode: .badInput))
         }
         return .refused(ErrorAnswer(body: answer.body, status: answer.status).failure(status: answer.status))
+    }
+
+    /// Whether the event that has the id of a rejected line is by the line's author and about its cause.
+    private func isSaid(_ rejected: JSONObject, _ lines: [UInt8]) throws(CommandFailure) -> Bool {
+        let wanted = Self.lines(of: lines)
+        let index = Int(clamping: rejected.integer("line") ?? 0) - 1
+        guard wanted.indices.contains(index), let id = wanted[index].string("id").flatMap({ EventID(text: $0) }),
+            let author = wanted[index].string("author")
+        else { return false }
+        let cause = wanted[index].string("cause").flatMap { EventID(text: $0) }
+        return try event(id, by: author, about: cause) != nil
+    }
+
+    /// The event with this id; `nil` where there is none that can be seen, or it is another one's: an id alone proves nothing.
+    func event(_ id: EventID, by author: String, about cause: EventID?) throws(CommandFailure) -> BotEvent? {
+        let found = try lines(ReadRoute.event(id.description).path(with: []))?.first.flatMap(BotEvent.init)
+        guard let found, found.author.hasSameBytes(as: author), found.cause == cause else { return nil }
+        return found
     }
 }

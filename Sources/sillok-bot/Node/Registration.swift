@@ -70,7 +70,13 @@ struct Registration {
         line.addRaw("data", String(data.text.dropLast()) + "," + String(decoding: content.dropFirst(), as: UTF8.self))
         var bytes: [UInt8] = []
         line.write(to: &bytes)
-        if case .refused(let failure) = try api.append(bytes, ack: nil) { throw failure }
-        return true
+        switch try api.append(bytes, ack: nil) {
+        case .stored, .taken(byBot: true): return true
+        case .taken(byBot: false):
+            throw CommandFailure(
+                code: "E_ID_REUSED", "event \(id) is by someone else: what the bot is cannot be recorded",
+                hint: "syncctl show \(id) tells who had it appended", exitCode: .badInput)
+        case .refused(let failure): throw failure
+        }
     }
 }

@@ -169,7 +169,7 @@ final class DeliveryRun {
                 })
             {
             case .stored(let isAcked): feed(.stored(isAcked: isAcked))
-            case .taken: feed(.saidBefore)
+            case .taken(let byBot): feed(byBot ? .saidBefore : .taken)
             case .refused(let failure): feed(.refused("\(failure.what) [\(failure.code)]"))
             }
         } catch {
@@ -241,6 +241,9 @@ final class DeliveryRun {
         case .degraded(let fault):
             log.error("nothing is answered until this is mended: \(fault.reason)", fault.code.rawValue)
         case .passedOver(let why): log.info("\(event): passed over: \(why)", "passed-over")
+        case .taken:
+            log.warning(
+                "\(event): someone else's event has the id of the reply; the next one is taken", "E_ID_REUSED")
         case .lost: log.info("\(event): went to another worker", "lost")
         }
     }

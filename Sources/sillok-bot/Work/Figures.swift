@@ -8,6 +8,7 @@ final class Figures: Sendable {
         var replies: UInt64 = 0
         var withoutModel: UInt64 = 0
         var passedOver: UInt64 = 0
+        var taken: UInt64 = 0
         var lost: UInt64 = 0
         var tries: UInt64 = 0
         var tokens: UInt64 = 0
@@ -36,6 +37,7 @@ final class Figures: Sendable {
             case .triesAgain: state.tries += 1
             case .degraded: state.isDegraded = true
             case .passedOver: state.passedOver += 1
+            case .taken: state.taken += 1
             case .lost: state.lost += 1
             }
         }
@@ -52,6 +54,7 @@ final class Figures: Sendable {
             ModelFault.Code.allCases.map { ([("code", $0.rawValue)], Double(state.failures[$0.rawValue] ?? 0)) })
         text.counter("sillok_bot_tries", "Requests to the model that are made again.", state.tries)
         text.counter("sillok_bot_passed_over", "Events that wanted no answer.", state.passedOver)
+        text.counter("sillok_bot_taken_ids", "Ids of replies that someone else's events had.", state.taken)
         text.counter("sillok_bot_lost", "Deliveries that went to another worker meanwhile.", state.lost)
         text.counter("sillok_bot_tokens", "Tokens, as the model's endpoint counts them.", state.tokens)
         text.gauge("sillok_bot_under_way", "Questions that are being answered.", state.underWay)

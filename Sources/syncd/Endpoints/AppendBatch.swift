@@ -18,15 +18,17 @@ struct AppendBatch: Sendable {
         let message: String
     }
     let atomicity: Atomicity
+    /// Ids that follow from all that their lines say.
+    private(set) var ofContent: Set<EventID> = []
+    /// Whether who asks may know where other events stand.
+    private let tellsPlaces: Bool
 
     /// - Parameters:
     ///   - derivesIDs: A line without id gets one from its content, as an import wants it: what was said twice
     ///     counts once. Otherwise it gets a new one, unless it carries a `recordid`.
-    ///   - actor: Who asks for it, whatever the lines say.
-    init(
-        _ body: [UInt8], _ atomicity: Atomicity, derivesIDs: Bool, by actor: EventActor, _ parser: NativeLineParser
-    ) {
-        self.atomicity = atomicity
+    ///   - caller: Who asks for it, whatever the lines say.
+    init(_ body: [UInt8], _ atomicity: Atomicity, derivesIDs: Bool, by caller: Caller, _ parser: NativeLineParser) {
+        (self.atomicity, tellsPlaces) = (atomicity, caller.readsAll)
         // A byte order mark is passed over, as in a file (docs/reference/FORMATS.md §4).
         var start = body.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
         var number = 0
@@ -37,8 +39,10 @@ struct AppendBatch: Sendable {
             guard !body[start..<end].isBlank else { continue }
             do throws(InvalidLine) {
                 var line = try parser.parse(body, start..<end)
-                if line.isDerivedID, line.recordID == nil, !derivesIDs { line.draft.id = nil }
-                line.draft.actor = actor
+                if line.isDerivedID, line.recordID == nil {
+                    if derivesIDs, let id = line.draft.id { ofContent.insert(id) } else { line.draft.id = nil }
+                }
+                line.draft.actor = caller.actor
                 drafts.append(line.draft)
                 lines.append((number, nil))
             } catch {
@@ -99,6 +103,9 @@ struct AppendBatch: Sendable {
         }
     }
 
+    /// Whose event has the id may be none of the caller's business, and so is how much was stored before it.
+    private static let idReused = "id: already used for an event with other content"
+
     /// What came of each line, one line of NDJSON for each, and a last one that says that this is all. A request of which nothing
     /// was stored is no success: a client that looks at the status alone must not take it for stored.
     ///
@@ -117,6 +124,8 @@ struct AppendBatch: Sendable {
                 switch rest.removeFirst() {
                 case .appended(let receipt): answer.append(line.number, receipt)
                 case .already(let receipt): answer.find(line.number, receipt)
+                case .rejected(.idReused(let position)) where !tellsPlaces:
+                    answer.reject(line.number, AppendRejection.idReused(position: position).code, Self.idReused)
                 case .rejected(let rejection): answer.reject(line.number, rejection)
                 }
             }
@@ -198,7 +207,7 @@ extension Service {
             return nil
         }
         let batch = AppendBatch(
-            request.body, atomicity, derivesIDs: derivesIDs, by: admitted.caller.actor, parser)
+            request.body, atomicity, derivesIDs: derivesIDs, by: admitted.caller, parser)
         guard !batch.isEmpty else {
             exchange.refuse(
                 .empty, "the body has no line", hint: "one event in the native form on each line of the body")

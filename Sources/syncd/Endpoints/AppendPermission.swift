@@ -16,7 +16,7 @@ extension Service {
             var batch = batch
             var memberships: [String: Bool] = [:]
             try batch.refuse { [whole = batch] draft, earlier throws(StoreError) in
-                if let problem = try Self.problem(draft, caller, views, &memberships, after: earlier) {
+                if let problem = try Self.problem(draft, whole, caller, views, &memberships, after: earlier) {
                     return problem
                 }
                 if let problem = try Self.direct(draft, in: whole, views) { return problem }
@@ -60,11 +60,13 @@ extension Service {
     }
 
     private static func problem(
-        _ draft: EventDraft, _ caller: Caller, _ views: ViewReader, _ memberships: inout [String: Bool],
+        _ draft: EventDraft, _ batch: AppendBatch, _ caller: Caller, _ views: ViewReader,
+        _ memberships: inout [String: Bool],
         after earlier: [EventDraft]
     ) throws(StoreError) -> AppendBatch.Problem? {
         let question: Caller.Question
-        do throws(AppendRefusal) { question = try caller.mayAppend(draft) } catch {
+        let isOfContent = draft.id.map(batch.ofContent.contains) ?? false
+        do throws(AppendRefusal) { question = try caller.mayAppend(draft, isOfContent: isOfContent) } catch {
             return .init(code: "E_AUTHOR", message: error.description)
         }
         guard case .takesPart(let member, let conversation) = question else { return nil }
@@ -155,6 +157,7 @@ extension AppendRefusal: CustomStringConvertible {
         case .moderator(let user):
             "participant.left: only they themselves, who began it, or a moderator put \(user) out"
         case .noConversation: "subject: a bot's event of a user has a conversation"
+        case .id(let id): "id: \(id) is a UUIDv8, which only bots and programs give: a UUIDv7 is free"
         }
     }
 }

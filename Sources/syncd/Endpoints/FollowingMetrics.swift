@@ -52,7 +52,7 @@ extension Service {
             series { Double($0.oldest) / 1_000 })
         text.gauge("syncd_subscription_parked", "Events that are set aside.", series { Double($0.parked) })
         text.gauge(
-            "syncd_subscription_stalled", "1 while so many events are not done that no more are looked at.",
+            "syncd_subscription_stalled", "1 while so many events are not done that hardly any more are looked at.",
             series { Double($0.stalled) })
         text.gauge(
             "syncd_subscription_workers", "Workers that have a stream or wait for deliveries.",

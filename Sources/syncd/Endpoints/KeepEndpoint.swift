@@ -87,7 +87,7 @@ extension Service {
         if let subject { line.add("subject", "conversation/\(subject)") }
         line.addRaw("data", String(decoding: data.utf8, as: UTF8.self))
         var batch = AppendBatch(
-            Array(line.utf8), .whole, derivesIDs: false, by: request.caller.actor, NativeLineParser())
+            Array(line.utf8), .whole, derivesIDs: false, by: request.caller, NativeLineParser())
         do throws(StoreError) {
             try permit(&batch, request.caller, isImport: false)
             // What no list would show is not stored for it.

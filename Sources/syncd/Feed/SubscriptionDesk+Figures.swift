@@ -59,7 +59,7 @@ extension SubscriptionDesk {
             figure.behind = one.ahead.behind(durable, after: one.position)
             (figure.open, figure.inFlight) = (one.machine.open, one.machine.inFlight)
             figure.parked = records.parked(one.record.id).count
-            figure.stalled = one.machine.hasRoom ? 0 : 1
+            figure.stalled = one.machine.isStalled ? 1 : 0
             figure.workers = streams.values.count { $0.name == name } + pulls.values.count { $0.name == name }
             if let first = one.machine.oldestOpen ?? one.ahead.first, let stored = try? log.event(at: first) {
                 figure.oldest = max(0, wall - max(stored.event.header.hlc.milliseconds, one.made))

@@ -97,7 +97,7 @@ extension SubscriptionHub {
                 desk.pulls[id] = pull
             } else {
                 guard exchange.takes(done, "ack", of: record) else { return }
-                pull.acked = acknowledge(done, name, desk).members
+                pull.acked = try acknowledge(done, record, desk).members
                 desk.promises.append(.init(exchange: exchange, answer: .pull(id, pull)))
             }
             again(desk.serve(name, durable: durable), name)
@@ -133,7 +133,7 @@ extension SubscriptionHub {
             let draft = record.draft(seeking: start, through: here, reason: reason, at: own)
             _ = try desk.record(draft, visible: true)
             try tell(name, exchange, desk)
-        case .ack, .release, .extend, .park: settle(action, record, exchange, desk)
+        case .ack, .release, .extend, .park: try settle(action, record, exchange, desk)
         }
     }
 
@@ -169,7 +169,7 @@ extension SubscriptionHub {
     /// What a worker says of its deliveries.
     private func settle(
         _ action: SubscriptionAction, _ record: SubscriptionRecord, _ exchange: HTTPExchange, _ desk: SubscriptionDesk
-    ) {
+    ) throws(StoreError) {
         let tokens: [DeliveryToken]
         switch action {
         case .ack(let all), .release(let all, _, _), .extend(let all), .park(let all, _): tokens = all
@@ -177,7 +177,7 @@ extension SubscriptionHub {
         }
         guard exchange.takes(tokens, "deliveries", of: record) else { return }
         if case .ack = action {
-            let body = Array("{\(acknowledge(tokens, record.name, desk).members)}\n".utf8)
+            let body = Array("{\(try acknowledge(tokens, record, desk).members)}\n".utf8)
             desk.promises.append(.init(exchange: exchange, answer: .body(body)))
             return again(desk.serve(record.name, durable: durable), record.name)
         }
@@ -210,18 +210,30 @@ extension SubscriptionHub {
 
     /// What came of it: to be told when it is put away.
     private func acknowledge(
-        _ tokens: [DeliveryToken], _ name: String, _ desk: SubscriptionDesk
-    ) -> AckedDeliveries {
+        _ tokens: [DeliveryToken], _ record: SubscriptionRecord, _ desk: SubscriptionDesk
+    ) throws(StoreError) -> AckedDeliveries {
+        let name = record.name
         var acked = AckedDeliveries()
+        var notOpen: [Dot] = []
         for token in tokens {
             let number = desk.number(token)
             switch desk.running[name]?.machine.ack(token.dot, number: number, now: SubscriptionDesk.now) {
             case .done: acked.done += 1
+            case .notOpen:
+                acked.done += 1
+                notOpen.append(token.dot)
             case .late:
                 acked.done += 1
                 acked.late.append(token.text)
             case .refused, nil: break
             }
+        }
+        // The log is asked about those alone: an ack in time costs nothing more.
+        guard !notOpen.isEmpty else { return acked }
+        let parked = try desk.allRecords().parked(record.id, among: notOpen)
+        if !parked.isEmpty {
+            _ = try desk.record(record.draft(retrying: parked, done: true, at: own), visible: true)
+            desk.isParkingNew = true
         }
         return acked
     }
@@ -246,7 +258,7 @@ extension SubscriptionHub {
                     return exchange.send(answer(AckedDeliveries(.elsewhere, home)))
                 }
                 try desk.start(record)
-                let acked = acknowledge(tokens, record.name, desk)
+                let acked = try acknowledge(tokens, record, desk)
                 desk.promises.append(.init(exchange: exchange, answer: .appended(acked, answer)))
                 again(desk.serve(record.name, durable: durable), record.name)
             } catch {

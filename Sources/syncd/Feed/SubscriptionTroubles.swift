@@ -34,7 +34,7 @@ struct SubscriptionTroubles {
             lines.append(
                 Self.line(
                     true, "SUBSCRIPTION_STALLED", name,
-                    "\(state.open) events are not done, no more are looked at before some are",
+                    "\(state.open) events are not done, at most \(SubscriptionMachine.capacity) are looked at before some are",
                     [LogLine.Field("open", state.open)]))
         }
         if !state.isStalled, let since = trouble.stalledSince {
@@ -87,7 +87,7 @@ extension SubscriptionDesk {
         for (name, one) in running {
             let parked = records?.parked(one.record.id) ?? [:]
             let state = SubscriptionTroubles.State(
-                open: one.machine.open, isStalled: !one.machine.hasRoom, parked: parked.count,
+                open: one.machine.open, isStalled: one.machine.isStalled, parked: parked.count,
                 parkedSince: parked.values.map(\.at).min(), reason: parkingReasons[name])
             for line in troubles.look(name, state, now: now) { tell(line) }
         }

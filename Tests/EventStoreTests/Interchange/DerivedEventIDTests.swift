@@ -50,6 +50,20 @@ struct DerivedEventIDTests {
         #expect(EventID(replyTo: cause, by: bot + label) != EventID(replyTo: cause, by: bot, label: label + "x"))
     }
 
+    @Test(
+        "The ids of a reply that come next, where another one's event has those before: vectors of FORMATS §4",
+        arguments: [
+            ("", 2, "0198e2c4-77aa-8165-a61e-0770803cecd6"), ("", 8, "0198e2c4-77aa-82ce-a49d-ce6d219013fb"),
+            ("summary", 2, "0198e2c4-77aa-8f54-8231-f8657cfc4c3e"),
+        ])
+    func nextReplies(label: String, turn: Int, id: String) throws {
+        let cause = try #require(EventID(text: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"))
+        #expect(EventID(replyTo: cause, by: "medibot", label: label, turn: turn) == EventID(text: id))
+        #expect(
+            EventID(replyTo: cause, by: "medibot", label: label, turn: 1)
+                == EventID(replyTo: cause, by: "medibot", label: label))
+    }
+
     @Test func formDoesNotMatterButContentDoes() throws {
         func id(_ members: String) throws -> EventID? { try parser.parse(Array("{\(members)}".utf8)).draft.id }
         let plain = try id(#""type":"t","user":"u","data":{"a":1}"#)
