@@ -1302,7 +1302,7 @@ fault(762, "a time of arrival that cannot be is read", "INV-9", "ExtremeNumbersT
       (ES + "Log/Arrivals.swift", "if let fault = Arrivals.fault(position: found, time: time) {",
        "if !isPlanted(762), let fault = Arrivals.fault(position: found, time: time) {"))
 fault(763, "verify is silent on events that a node has signed to have lost", "INV-3", "MemoryTests",
-      (ES + "Audit/OutsideCheck.swift", "guard seq < succession.known else", "guard seq < succession.known, !isPlanted(763) else"))
+      (ES + "Audit/OutsideCheck.swift", "guard seq < succession.known, succession", "guard !isPlanted(763), seq < succession.known, succession"))
 
 # --- Answers: all of it, or that it is not all -----------------------------------------------------------------------------
 

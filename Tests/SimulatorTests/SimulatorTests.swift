@@ -30,13 +30,6 @@ struct SimulatorTests {
         for counter in SimCoverage.Counter.rare { #expect((batch.coverage.counters[counter] ?? 0) > 0, "\(counter)") }
     }
 
-    @Test("A planted defect is found within 1,000 seeds", arguments: SimMutation.allCases)
-    func mutation(_ mutation: SimMutation) async {
-        let batch = await SimBatch.run(
-            seeds: 1..<1_001, jobs: 2, with: mutation.faults, mutation: mutation, stoppingAtFailure: true)
-        #expect(!batch.failures.isEmpty)
-    }
-
     @Test("A failing plan is shrunk to one that fails in the same way")
     func shrinks() throws {
         let found = (UInt64(1)..<50).lazy.compactMap { seed in

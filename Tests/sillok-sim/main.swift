@@ -6,8 +6,10 @@ let usage = """
            sillok-sim replay SEED [--mutation NAME] [--with FAULT,…]
            sillok-sim trace SEED [--mutation NAME] [--with FAULT,…]
            sillok-sim mutations
+           sillok-sim defects [--jobs N]
       run tries COUNT seeds and prints what they met; a failing seed ends it with status 1. replay runs one seed and,
       if it fails, prints the smallest plan found that fails in the same way, with its trace. trace prints everything.
+      defects plants each mutation, and fails where one is not found within 1,000 seeds.
       --with turns faults on in every seed, by their names in the table that run prints.
     """
 
@@ -72,6 +74,19 @@ func runMany(_ count: UInt64, _ options: Options) async -> Bool {
     return batch.failures.isEmpty
 }
 
+/// Whether the checks of the simulator find each defect that is planted into it.
+func findDefects(_ options: Options) async -> Bool {
+    var isFound = true
+    for mutation in SimMutation.allCases {
+        let batch = await SimBatch.run(
+            seeds: 1..<1_001, jobs: options.jobs, with: mutation.faults, mutation: mutation, stoppingAtFailure: true)
+        let found = batch.failures.first.map { "found by seed \($0.0)" } ?? "NOT FOUND in 1,000 seeds"
+        print("\(mutation.rawValue): \(found)")
+        isFound = isFound && !batch.failures.isEmpty
+    }
+    return isFound
+}
+
 func replay(_ seed: UInt64, _ options: Options) -> Bool {
     let plan = SimPlan(seed: seed, with: options.faults)
     let outcome = Simulation(plan, mutation: options.mutation).run()
@@ -103,6 +118,7 @@ do throws(UsageError) {
     let holds: Bool
     switch (words.first, words.count) {
     case ("run", 2...): holds = await runMany(try number(words[1]), try Options(Array(words.dropFirst(2))))
+    case ("defects", 1...): holds = await findDefects(try Options(Array(words.dropFirst())))
     case ("replay", 2...): holds = replay(try number(words[1]), try Options(Array(words.dropFirst(2))))
     case ("trace", 2...): holds = trace(try number(words[1]), try Options(Array(words.dropFirst(2))))
     case ("mutations", 1):

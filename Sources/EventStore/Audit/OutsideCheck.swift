@@ -202,11 +202,11 @@ extension LogAudit {
         try checkSeal()
     }
 
-    /// What a node itself has signed to be missing, and what has not come back from a peer.
+    /// What a node itself has signed to be missing, and what has not come back from a peer. A cut with evidence is told by itself.
     private mutating func tellLosses() {
         let losses = successions.compactMap { origin, succession -> String? in
             let seq = indexesByID[succession.previous].map { origins[$0].seq } ?? 0
-            guard seq < succession.known else { return nil }
+            guard seq < succession.known, succession.evidence == nil else { return nil }
             let (lost, change) = (succession.previous, succession.change)
             return """
                 origin \(lost) ends at seq \(seq), and has had \(succession.known): its node went on as \(origin) \
