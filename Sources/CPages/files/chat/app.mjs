@@ -31,7 +31,7 @@ const chat = {
   name(user) { return excerpt(user === chat.me ? chat.say('you') : chat.called.get(user) ?? chat.names.get(user) ?? user ?? '', 40); },
   time: (time, form) => h('time', { datetime: time, title: words.when(time) }, words.when(time, form)),
   subject: (conversation) => `conversation/${conversation}`,
-  /** An event of the one who is here. It goes by the outbox, which keeps it until it is stored. */
+  /** An event of the one who is here, by the outbox, which keeps it until it is stored. */
   tell: (type, conversation, data, more = {}) => chat.outbox.add({ id: eventID(), type, user: chat.me, subject: chat.subject(conversation), time: new Date().toISOString(), ...more, data }),
   async copy(text) {
     try {
@@ -127,7 +127,7 @@ function settings() {
     h('p', null, h('button', { type: 'button', onclick: async () => { sheet.sheet.close(); await leave(); over(); } }, say('logout'))));
 }
 
-/** Takes over a language and an appearance (0 as the system has it, 1 light, 2 dark). Says whether the language is another one now. */
+/** Takes over a language and an appearance (0 the system's, 1 light, 2 dark). Says whether the language has changed. */
 function prefer({ language, appearance }) {
   if (looks[appearance] && looks[appearance] !== (kept('look') ?? 'auto')) { keep('look', looks[appearance]); dress(); }
   if (language !== words.other) return false;
@@ -218,7 +218,7 @@ function follow() {
     },
     ready(isAnew) {
       chat.outbox.flush();
-      // At the first start all is loaded before this place or after it: what was stored between is looked for once.
+      // At the first start all is loaded before this place or after it: what came between is looked for once.
       if (isAnew) chat.rooms.loadSoon();
       chat.view?.renew?.(isAnew);
     },

@@ -6,7 +6,6 @@ import { sign } from '../shared/icons.mjs';
 
 const pictures = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);
 const soon = 300_000;
-/** What is told of a bot that has no answer, where that helps; else that it has none. */
 
 const part = (text) => excerpt(typeof text === 'string' ? text : JSON.stringify(text ?? ''), 80);
 

@@ -1,4 +1,4 @@
-// Where one writes: a text, pictures, files and voices, which are put to the node while one still writes.
+// Where one writes: a text; pictures, files and voices, put to the node while one still writes.
 import { h, fill } from '../shared/dom.mjs';
 import { excerpt } from '../shared/text.mjs';
 import { prepared, put } from '../shared/upload.mjs';
@@ -7,7 +7,7 @@ import { clip } from './bubble.mjs';
 import { sign } from '../shared/icons.mjs';
 
 export class Composer {
-  /** That of a conversation: what is written and chosen there stays while one looks elsewhere, and goes on going up. */
+  /** Of one conversation: what is written and chosen stays, and goes on going up, while one looks elsewhere. */
   static of(chat, talk) {
     const had = chat.composers.get(talk.conversation);
     if (had?.language !== chat.words.language) {
@@ -65,7 +65,7 @@ export class Composer {
   /** One question at a time; what was said can be changed meanwhile. */
   get isHeld() { return this.talk.waits.length > 0 && !this.edited; }
 
-  /** It stands where it does not move while pieces come: a press that has begun on its button is not lost. */
+  /** It does not move while pieces come: no press on its button is lost. */
   drawHold() {
     if (this.hold.hidden !== this.talk.waits.length > 0) return;
     const had = this.hold.contains(document.activeElement);
@@ -134,7 +134,7 @@ export class Composer {
       one.alt ??= one.source.isPicture ? h('input', { type: 'text', maxlength: 300, placeholder: say('alt'), 'aria-label': say('altOf', excerpt(one.name, 40)) }) : null;
       this.drawFiles();
       const stored = await put(one.source.bytes, one.source.type, (done) => { one.bar.value = done; }, one.stop.signal);
-      // The name of a type that the node found in the bytes, unless it is the sound of what may have pictures, too.
+      // The type that the node found, unless it is the sound of what may have pictures.
       const mediaType = one.source.type.startsWith('audio/') ? one.source.type : stored.mediaType;
       one.item = { sha256: stored.sha256, bytes: stored.bytes, mediaType, name: one.name, ...one.source.more, ...one.more };
       this.chat.announce(say('uploaded', excerpt(one.name, 40)));

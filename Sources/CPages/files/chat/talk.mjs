@@ -205,7 +205,7 @@ export class Talk {
     }
   }
 
-  /** The feed goes on. Anew: what came between the place that was lost and the new one is looked for. */
+  /** The feed goes on; anew where its place was lost: what came between is looked for. */
   async renew(isAnew) {
     if (!isAnew) return this.refresh();
     if (!this.isLoaded) { this.isBehind = true; return; }
@@ -271,7 +271,7 @@ export class Talk {
     if (this.window.newer) this.newest(); else { this.drawNow(); this.toEnd(); }
   }
 
-  /** Answers that are being written, and a bubble for one that is awaited: the same one, until the reply stands in its place. */
+  /** Answers being written. One that is awaited has the same bubble until the reply stands in its place. */
   drawAnswers(rows) {
     const { chat } = this, { say } = chat, room = chat.rooms.room(this.conversation), now = Date.now(), was = this.waits.length;
     const bot = this.bot ?? room?.others?.find((one) => chat.bots.has(one.user))?.user;

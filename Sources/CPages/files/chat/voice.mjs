@@ -5,7 +5,7 @@ export const every = 200;
 /** From 0, quiet, to 1, by decibels below full scale. */
 export const levelOf = (decibels) => Math.min(1, Math.max(0, 1 - Math.abs(decibels) / 50));
 
-/** Whether a recording with these levels, one each 0.2 s, ends with the last of them: nothing changes any more, or it is too quiet. */
+/** Whether a recording ends with the last of these levels, one each 0.2 s: nothing changes, or it is too quiet. */
 export function isOver(levels) {
   const last = levels.slice(-15);
   if (last.length === 15 && Math.max(...last) - Math.min(...last) <= 0.1) return true;

@@ -1,4 +1,4 @@
-// What is to be stored: kept until the node has it, sent in order, and again with the same id, so that nothing is stored twice.
+// What is to be stored: kept until the node has it, sent in order, again with the same id, so stored once.
 
 /** The same request may do better later. */
 const isPassing = ({ status }) => status === 0 || status === 401 || status === 408 || status === 429 || status >= 500;

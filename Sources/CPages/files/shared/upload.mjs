@@ -1,4 +1,4 @@
-// Bytes on their way to the node: pictures made smaller, a SHA-256 that goes along, and how far it is.
+// Bytes on their way to the node: pictures made smaller, with a SHA-256, and how far it is.
 import { ApiError, told } from './api.mjs';
 
 const longest = 2_048;
