@@ -334,12 +334,15 @@ package struct SubscriptionMachine: Sendable {
         if let late = silent.first(where: { $0.value.contains(number) }) { silent[late.key] = nil }
     }
 
-    /// A worker has gone: what it had is for others at once.
+    /// A worker has gone: what it had is for others at once. What has been given more than once before waits for the pause of
+    /// ``SubscriptionDefinition/backoff``: workers that die of it at once would use up its attempts in a moment.
     package mutating func left(_ worker: UInt64, now: UInt64) {
         silent[worker] = nil
         staying.remove(worker)
         for dot in (workers[worker]?.dots ?? []).sorted() {
-            takeBack(dot, .left, notBefore: now, now: now)
+            let attempts = entries[dot]?.attempts ?? 1
+            let pause = attempts > 1 ? definition.pause(after: attempts - 1) : 0
+            takeBack(dot, .left, notBefore: now + pause, now: now)
         }
         workers[worker] = nil
     }
