@@ -728,8 +728,8 @@ fault(363, "what was released with a delay fills the window (nats-server 6093)",
       (SU + "SubscriptionMachine.swift", "        unload(dot)\n        entries[dot]?.status = .waiting\n        revision += 1",
        "        if !isPlanted(363) { unload(dot) }\n        entries[dot]?.status = .waiting\n        revision += 1"))
 fault(364, "what a worker leaves goes behind the rest of its conversation (Pulsar 25627)", "INV-16", "MachineTests SubscriptionSeedsTests",
-      (SU + "SubscriptionMachine.swift", "            takeBack(dot, .left, notBefore: now, now: now)",
-       "            takeBack(dot, .left, notBefore: now, now: now)\n"
+      (SU + "SubscriptionMachine.swift", "            takeBack(dot, .left, notBefore: now + pause, now: now)",
+       "            takeBack(dot, .left, notBefore: now + pause, now: now)\n"
        "            if isPlanted(364), let key = entries[dot]?.key, var line = lines[key], line.head == dot {\n"
        "                line.removeFirst(); line.dots.append(dot); lines[key] = line\n            }"))
 fault(365, "a retry that was stored is forgotten with the process", "INV-14", "LookTests",
@@ -1328,3 +1328,34 @@ fault(758, "--quiet hides what an answer lacks", "INV-6", "BehindTests",
       ("Sources/syncctl/Client/FreshViews.swift", "Voice(isQuiet: false,", "Voice(isQuiet: isPlanted(758) && session.isQuiet,"))
 fault(759, "whoami prints an empty line", "", "CLIJSONTests",
       ("Sources/syncctl/Client/DaemonClient.swift", "body.last == UInt8(ascii: \"\\n\") ?", "body.last == UInt8(ascii: \"\\n\") && !isPlanted(759) ?"))
+
+# --- Edges: command lines, exports, importers ---------------------------------------------------------------------------------
+
+CK, SC, IC = "Sources/CommandLineKit/", "Sources/syncctl/", "Sources/Interchange/"
+fault(930, "a time of day that lies ahead is that of today", "", "TimeWordTests",
+      (CK + "Time/TimeSyntax.swift", "return ahead > now && last", "return ahead > now && !isPlanted(930) && last"))
+fault(931, "an end of today is before its beginning", "", "TimeWordTests",
+      (CK + "Time/TimeSyntax.swift", "&& last >= start ?", "&& (isPlanted(931) || last >= start) ?"))
+fault(932, "the last day of a month is overrun", "", "TimeWordTests",
+      (CK + "Time/TimeSyntax.swift", "while !civil.exists { civil.day -= 1 }", "while !civil.exists { civil.day = isPlanted(932) ? 1 : civil.day - 1 }"))
+fault(933, "JSON in a cell of CSV is no JSON", "", "OutputFormTests",
+      (CK + "Text/CSVLine.swift", "private static func isEscaped(_ scalar: Unicode.Scalar) -> Bool { (",
+       "private static func isEscaped(_ scalar: Unicode.Scalar) -> Bool { !isPlanted(933) && ("))
+fault(934, "a token that is refused leaves its file", "", "TokenFileTests",
+      (SC + "Commands/TokensCommand.swift", "            file?.remove()\n", "            if !isPlanted(934) { file?.remove() }\n"))
+fault(935, "a package has a title that another gave", "INV-17", "SubjectOthersTests",
+      (SC + "Commands/SubjectPackage.swift", "return isOwn ? title : nil", "return isOwn || isPlanted(935) ? title : nil"))
+fault(936, "a package has events of others that name the person whole", "INV-17", "SubjectOthersTests",
+      (SC + "Commands/SubjectPackage.swift", "if isFull, entry.stored.event.names(user) {", "if isFull || isPlanted(936), entry.stored.event.names(user) {"))
+fault(937, "a package has what others call themselves", "INV-17", "SubjectOthersTests",
+      (SC + "Commands/SubjectPackage.swift", "guard isFull || user.hasSameBytes(as: person) else", "guard isFull || isPlanted(937) || user.hasSameBytes(as: person) else"))
+fault(938, "the halves of a pair of UTF-16 are parted", "", "MalformedExportTests",
+      (IC + "Reading/UTF16Reader.swift", "if !isAtEnd, let last = units.last,", "if !isAtEnd, !isPlanted(938), let last = units.last,"))
+fault(939, "text in another encoding is told as of no format", "", "MalformedExportTests",
+      (IC + "Sniffer.swift", "if isOtherText(head) {", "if isOtherText(head), !isPlanted(939) {"))
+fault(940, "a time that is none is not told", "", "MalformedExportTests",
+      (IC + "Formats/ChatGPT.swift", "if tree.untimed.contains(node) {", "if tree.untimed.contains(node), !isPlanted(940) {"))
+fault(941, "workers that go at once use up the attempts of an event", "INV-16", "MachineTests",
+      ("Sources/Subscriptions/SubscriptionMachine.swift", "let pause = attempts > 1 ?", "let pause = attempts > 1 && !isPlanted(941) ?"))
+fault(942, "what is wrong with a command line is said in English alone", "", "SyncctlLanguageTests",
+      (SC + "Syncctl.swift", "error.korean ?? KoreanErrors", "(isPlanted(942) ? nil : error.korean) ?? KoreanErrors"))
