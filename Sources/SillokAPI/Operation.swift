@@ -18,7 +18,7 @@ package enum Operation: String, CaseIterable, Sendable {
     case openSession, closeSession, recordPackage
     // The node and its peers.
     case getStatus, getReceipt, listPeers, addPeer, removePeer, pausePeer, resumePeer, pingPeer
-    case waitForNodes, settleFinding, createInvitation, joinPeer, retryQuarantine, listQuarantine
+    case waitForNodes, settleFinding, createInvitation, joinPeer, retryQuarantine, listQuarantine, listForks
     case listErasures, createErasure
     case getOpenAPI
 }

@@ -69,6 +69,17 @@ extension RouteTable {
                 ("next?", .text),
             ])
         ),
+        (
+            "Fork",
+            .object([
+                ("type", .choice(["fork"])), ("name", .text), ("origin", .uuid), ("sequence", .integer),
+                ("at", .nullable(.time)),
+                (
+                    "branches",
+                    .array(.object([("leaf", .text), ("signed", .integer), ("here", .boolean)]))
+                ),
+            ])
+        ),
         ("Session", .object([("type", .choice(["session"])), ("until", .time)])),
         (
             "ListEnd",
@@ -179,7 +190,8 @@ extension RouteTable {
             .object([
                 ("type", .choice(["subscription"])), ("name", .text), ("id", .uuid), ("home", .text),
                 ("owner?", .text), ("definition", .ref("SubscriptionDefinition")), ("open?", .integer),
-                ("in_flight?", .integer), ("parked?", .integer), ("behind?", .integer), ("workers?", .integer),
+                ("in_flight?", .integer), ("parked?", .integer), ("behind?", .integer), ("conversations_behind?", .integer),
+                ("workers?", .integer),
             ])
         ),
         (

@@ -310,6 +310,10 @@ package enum RouteTable {
                     "Those, and how many there are in all.", .oneOf([.ref("Quarantined"), .ref("QuarantineEnd")]))
             ]),
         RouteSpecification(
+            .listForks, "GET", "/v1/forks", watchers, "Origins with two histories, as far as that is proven here.",
+            parameters: listPaging,
+            answers: [.lines("A page, by name.", .oneOf([.ref("Fork"), .ref("ListEnd")]))]),
+        RouteSpecification(
             .retryQuarantine, "POST", "/v1/quarantine/retry", [.operator, .admin],
             "Builds the views anew, with what was refused.",
             answers: [RouteAnswer(202, "It has begun.", "application/json", .anyObject)]),

@@ -69,10 +69,14 @@ package struct SubscriptionDefinition: Hashable, Sendable {
     /// What stands before and after each other.
     package func key(of header: EventHeader) -> String {
         switch order {
-        // Kinds of keys must not meet: a user may have the name of a conversation.
-        case .conversation: header.conversation.map { "c" + $0 } ?? "u" + header.user
+        case .conversation: Self.conversationKey(of: header)
         case .none: header.dot.description
         }
+    }
+
+    /// The conversation; the user where there is none. Kinds of keys must not meet: a user may have the name of a conversation.
+    static func conversationKey(of header: EventHeader) -> String {
+        header.conversation.map { "c" + $0 } ?? "u" + header.user
     }
 
     /// The pause before attempt `number` + 1, milliseconds.

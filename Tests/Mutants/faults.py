@@ -702,8 +702,8 @@ fault(341, "an ack counts only for the delivery that is out", "INV-14", "Machine
       (SU + "SubscriptionMachine.swift", "        finish(dot, now: now)\n        return isLate ? .late : .done",
        "        if isPlanted(341), isLate { return .late }\n        finish(dot, now: now)\n        return isLate ? .late : .done"))
 fault(342, "of two states what is open in one is done if it was looked at by the other", "INV-14", "StateTests",
-      (SU + "SubscriptionState.swift", "where other.contains(open.dot) && !known.contains(open.dot)",
-       "where other.contains(open.dot) && (isPlanted(342) || !known.contains(open.dot))"))
+      (SU + "SubscriptionState.swift", "where other.contains(open.dot, of: open.mark) && !known.contains(open.dot)",
+       "where other.contains(open.dot, of: open.mark) && (isPlanted(342) || !known.contains(open.dot))"))
 fault(343, "any node's word about a subscription counts", "INV-15", "SubscriptionNodesTests",
       (SU + "SubscriptionRecords.swift", "homes[id]?.contains(node) == true", "isPlanted(343) || homes[id]?.contains(node) == true"))
 fault(344, "a cursor of another node is taken for a position here", "INV-5", "SubscriptionNodesTests",
@@ -711,22 +711,22 @@ fault(344, "a cursor of another node is taken for a position here", "INV-5", "Su
 fault(345, "an event that has failed twice is handed out with others", "INV-14", "MachineTests",
       (SU + "SubscriptionMachine.swift", "let isLone = entry.attempts + 1 >= Self.lone", "let isLone = !isPlanted(345) && entry.attempts + 1 >= Self.lone"))
 fault(346, "what was acked in an earlier state is handed out when it is looked at", "INV-14", "StateTests MachineTests",
-      (SU + "SubscriptionState.swift", "self.early = early.filter { !through.contains($0) }.sorted()",
-       "self.early = isPlanted(346) ? [] : early.filter { !through.contains($0) }.sorted()"))
+      (SU + "SubscriptionState.swift", "self.early = looked.early(early).sorted()",
+       "self.early = isPlanted(346) ? [] : looked.early(early).sorted()"))
 fault(360, "what is kept leaves out what is being tried again (KurrentDB 1301)", "INV-14", "MachineTests SubscriptionSeedsTests",
-      (SU + "SubscriptionMachine.swift", "        for (dot, entry) in entries {\n            let open",
-       "        for (dot, entry) in entries where !isPlanted(360) || entry.attempts == 0 {\n            let open"))
+      (SU + "SubscriptionMachine+State.swift", "        for (dot, entry) in entries {\n            if entry.isRetried",
+       "        for (dot, entry) in entries where !isPlanted(360) || entry.attempts == 0 {\n            if entry.isRetried"))
 fault(361, "a parked event that is tried again moves what was looked at (KurrentDB 500, 1890)", "INV-14", "MachineTests SubscriptionSeedsTests",
-      (SU + "SubscriptionMachine.swift", "        revision += 1\n        insert(header.dot, definition.key(of: header), position, attempts: 0, isRetried: true)",
-       "        revision += 1\n        if isPlanted(361) { through.advance(to: Dot(origin: header.dot.origin, seq: header.dot.seq + position)) }\n"
-       "        insert(header.dot, definition.key(of: header), position, attempts: 0, isRetried: true)"))
+      (SU + "SubscriptionMachine.swift", "        let mark = ConversationMark(of: header)\n        insert(header.dot",
+       "        if isPlanted(361) { looked.through.advance(to: Dot(origin: header.dot.origin, seq: header.dot.seq + position)) }\n"
+       "        let mark = ConversationMark(of: header)\n        insert(header.dot"))
 fault(362, "a late ack is credited to another delivery (nats-server 4786)", "INV-15", "MachineTests SubscriptionSeedsTests",
       (SU + "SubscriptionMachine.swift", "(isLate, isInTime) = (current != number, current == number) }",
        "(isLate, isInTime) = (current != number, current == number) }\n"
        "        if isPlanted(362), isLate, let other = entries.keys.filter({ $0 != dot }).min() { finish(other, now: now); return .late }"))
 fault(363, "what was released with a delay fills the window (nats-server 6093)", "INV-14", "MachineTests",
-      (SU + "SubscriptionMachine.swift", "        unload(dot)\n        entries[dot]?.status = .waiting\n        revision += 1",
-       "        if !isPlanted(363) { unload(dot) }\n        entries[dot]?.status = .waiting\n        revision += 1"))
+      (SU + "SubscriptionMachine.swift", "        unload(dot, now: now)\n        entries[dot]?.status = .waiting\n        revision += 1",
+       "        if !isPlanted(363) { unload(dot, now: now) }\n        entries[dot]?.status = .waiting\n        revision += 1"))
 fault(364, "what a worker leaves goes behind the rest of its conversation (Pulsar 25627)", "INV-16", "MachineTests SubscriptionSeedsTests",
       (SU + "SubscriptionMachine.swift", "            takeBack(dot, .left, notBefore: now, now: now)",
        "            takeBack(dot, .left, notBefore: now, now: now)\n"
@@ -738,14 +738,14 @@ fault(366, "of two with one content the second is done before the first", "INV-1
       (SU + "SubscriptionMachine.swift", "guard let other = entries[first], !other.isRetried else { return }",
        "guard !isPlanted(366), let other = entries[first], !other.isRetried else { return }"))
 fault(367, "what was set aside counts where nothing says so", "INV-14", "MachineTests",
-      (SU + "SubscriptionMachine.swift", "        needs.advance(to: proof)\n", "        if !isPlanted(367) { needs.advance(to: proof) }\n"))
+      (SU + "SubscriptionMachine+Parking.swift", "        needs.advance(to: proof)\n", "        if !isPlanted(367) { needs.advance(to: proof) }\n"))
 fault(368, "an event parked twice within a millisecond is not parked", "INV-14", "RecordTests",
       (SU + "SubscriptionRecords.swift", "parked[dot].map({ $0.at < at }) == true",
        "parked[dot].map({ isPlanted(368) ? $0.at.milliseconds <= at.milliseconds : $0.at < at }) == true"))
 fault(369, "what was open is handed out before what stands before it here", "INV-16", "MachineTests",
-      (SU + "SubscriptionMachine.swift", "            pending[open.dot] = attempts(open)\n",
-       "            if isPlanted(369) { insert(open.dot, event.key, event.position, attempts: attempts(open), isRetried: false); continue }\n"
-       "            pending[open.dot] = attempts(open)\n"))
+      (SU + "SubscriptionMachine.swift", "            pending[open.dot] = (attempts(open), mark)\n",
+       "            if isPlanted(369) { insert(open.dot, event.key, mark, event.position, attempts: attempts(open), isRetried: false); continue }\n"
+       "            pending[open.dot] = (attempts(open), mark)\n"))
 
 fault(370, "what was passed over before a change was known is not looked at again", "INV-14", "ChangeTests",
       (SU + "SubscriptionRecord.swift", "        for change in changes where !state.needs.contains(change.dot) {",
@@ -758,7 +758,7 @@ fault(372, "what is done counts for a place that was set later", "INV-14", "Chan
 fault(373, "a node that is no home changes a subscription", "INV-15", "ChangeTests SubscriptionNodesTests",
       (SU + "SubscriptionRecords.swift", "let settings = heard(record.id)", "let settings = (isPlanted(373) ? Array((words[record.id] ?? [:]).values) : heard(record.id))"))
 fault(374, "an event of another node is delivered at once", "INV-14", "ChangeTests ChangedSubscriptionTests",
-      (SU + "LogReader+Subscriptions.swift", "$0.contains(header.dot.origin) ? 0 : now + Self.patience", "$0.contains(header.dot.origin) || isPlanted(374) ? 0 : now + Self.patience"))
+      (SU + "LogReader+Subscriptions.swift", "own.contains($0.dot.origin) ? 0 : now + Self.patience", "own.contains($0.dot.origin) || isPlanted(374) ? 0 : now + Self.patience"))
 fault(375, "an append that was refused acks", "INV-14", "ChangedSubscriptionTests",
       ("Sources/syncd/Endpoints/AppendBatch.swift", "batch.answer(outcomes).status == 200", "isPlanted(375) || batch.answer(outcomes).status == 200"))
 
@@ -886,7 +886,7 @@ fault(454, "a copy of the views' WAL that has come to little is not ended", "INV
 # --- Receipts and answers -----------------------------------------------------------------------------------------------------
 
 fault(460, "a node cosigns another history than it has cosigned", "INV-18", "CosignerTests",
-      (ES + "Receipts/Cosigner.swift", "try reader.root(of: origin.id, size: said.size) == said.root else {", "try reader.root(of: origin.id, size: said.size) == said.root || isPlanted(460) else {"))
+      (ES + "Receipts/Cosigner.swift", "try log.root(of: origin.id, size: said.size) != said.root else { return nil }", "try log.root(of: origin.id, size: said.size) != said.root && !isPlanted(460) else { return nil }"))
 fault(461, "an event of another user passes in an answer", "INV-19", "AnswerTests",
       (ES + "Receipts/ReceiptCheck.swift", "guard scope.contains(header) else", "guard scope.contains(header) || isPlanted(461) else"))
 fault(462, "a log that was written anew goes on from a receipt", "INV-18", "ReceiptTests",
@@ -1289,11 +1289,48 @@ fault(742, "who does not see an event is told where it stands", "", "AppendBatch
 fault(743, "an ack of a parked event changes nothing", "INV-14", "PullTests",
       (SU + "SubscriptionRecords.swift", "guard !dots.isEmpty, case let parked = parked(id)", "guard !dots.isEmpty, !isPlanted(743), case let parked = parked(id)"))
 fault(744, "what is acked while it is set aside is parked all the same", "INV-14", "MachineTests",
-      (SU + "SubscriptionMachine.swift", "return parkings.filter { entries[$0.dot] != nil }", "return parkings.filter { isPlanted(744) || entries[$0.dot] != nil }"))
+      (SU + "SubscriptionMachine+Parking.swift", "return parkings.filter { entries[$0.dot] != nil }", "return parkings.filter { isPlanted(744) || entries[$0.dot] != nil }"))
 fault(745, "a window is told as full at the very last event alone", "", "MachineTests",
-      (SU + "Deliveries.swift", "openCount >= Self.capacity - Self.capacity / 16", "openCount >= Self.capacity - (isPlanted(745) ? 0 : Self.capacity / 16)"))
+      (SU + "Deliveries.swift", "openCount >= bounds.capacity - bounds.capacity / 16", "openCount >= bounds.capacity - (isPlanted(745) ? 0 : bounds.capacity / 16)"))
 fault(746, "what was acked while it was parked is handed out again", "INV-14", "PullTests",
       (SU + "SubscriptionRecord.swift", 'object.bool("done") != true', '(isPlanted(746) || object.bool("done") != true)'))
+fault(790, "a conversation may fill the window", "INV-16", "BacklogTests",
+      (SU + "SubscriptionMachine+Backlog.swift", "openCount < bounds.capacity && held[mark, default: 0] < (isHalfFree ? bounds.share : 1)",
+       "openCount < bounds.capacity && (isPlanted(790) || held[mark, default: 0] < (isHalfFree ? bounds.share : 1))"))
+fault(791, "what is left of a conversation is done for those who read the state", "INV-14", "BacklogTests StateTests",
+      (SU + "LookedAt.swift", "return behind[mark]?[dot.origin].map { dot.seq < $0 } ?? true",
+       "return isPlanted(791) || behind[mark]?[dot.origin].map { dot.seq < $0 } ?? true"))
+fault(792, "what is left of a conversation is not kept", "INV-14", "BacklogTests MachineTests",
+      (SU + "SubscriptionMachine+Backlog.swift", "            looked.leave(dot, of: mark)\n", "            if !isPlanted(792) { looked.leave(dot, of: mark) }\n"))
+fault(793, "a conversation has caught up before all that was left of it is met", "INV-14", "BacklogTests MachineTests SubscriptionSeedsTests",
+      (SU + "SubscriptionMachine+Backlog.swift", "guard end >= position, position >= backlogEnd else { continue }",
+       "guard end >= position, isPlanted(793) || position >= backlogEnd else { continue }"))
+fault(794, "what was open of a conversation that is behind comes before what stands before it here", "INV-16", "BacklogTests MachineTests",
+      (SU + "SubscriptionMachine+Backlog.swift", "guard isPending || isNew && isWanted else { return false }",
+       "guard isPlanted(794) ? isNew && isWanted : isPending || isNew && isWanted else { return false }"),
+      (SU + "SubscriptionMachine.swift", "guard cursors[mark] == nil else { continue }", "guard isPlanted(794) || cursors[mark] == nil else { continue }"))
+fault(795, "an ack of an event that was left is lost", "INV-14", "BacklogTests MachineTests",
+      (SU + "SubscriptionMachine+Backlog.swift", "return mark().map { looked.contains(dot, of: $0) } ?? true", "return isPlanted(795) ? true : mark().map { looked.contains(dot, of: $0) } ?? true"))
+fault(796, "of two states a conversation is behind as in the slower one", "INV-14", "StateTests",
+      (SU + "LookedAt.swift", "merged[mark, default: [:]][origin] = max(place", "merged[mark, default: [:]][origin] = (isPlanted(796) ? min : max)(place"))
+fault(797, "events that go alone keep a stream from others for most of the time", "", "BacklogTests",
+      (SU + "SubscriptionMachine.swift", "if isCostly, now < loneTurn.next {", "if !isPlanted(797), isCostly, now < loneTurn.next {"))
+fault(798, "a conversation that is behind waits until others have nothing", "INV-16", "BacklogTests",
+      (SU + "SubscriptionMachine+Backlog.swift", "return isShort || due.count * 8 >= cursors.count ?", "return isShort || !isPlanted(798) && due.count * 8 >= cursors.count ?"))
+fault(799, "an open event of an unknown conversation counts as looked at by the other", "INV-14", "StateTests",
+      (SU + "LookedAt.swift", "guard let mark else { return !mayLack(dot) }", "guard let mark else { return isPlanted(799) || !mayLack(dot) }"))
+fault(800, "what is left for another home waits anew for it", "", "BacklogTests",
+      (SU + "SubscriptionMachine+Backlog.swift", "notBefore: min(notBefore, cursor.notBefore ?? notBefore))", "notBefore: isPlanted(800) ? notBefore : min(notBefore, cursor.notBefore ?? notBefore))"))
+fault(801, "without a daemon no witness refuses", "INV-18", "WitnessRefusedTests",
+      (ES + "Receipts/Cosigner.swift", "guard let file = try CosignatureFile(reading: files), let key", "guard !isPlanted(801), let file = try CosignatureFile(reading: files), let key"))
+fault(802, "a later page waits without end", "", "SyncctlDaemonTests",
+      ("Sources/syncctl/Client/DaemonPages.swift", "            request.silence = Self.patience\n", "            if !isPlanted(802) || next == nil { request.silence = Self.patience }\n"))
+fault(803, "on a full disk each commit has tokens read", "", "FullDiskTests",
+      ("Sources/syncd/Access/Authenticator.swift", "        guard isFirst else { return }\n        worker.submit", "        guard isFirst || isPlanted(803) else { return }\n        worker.submit"),
+      ("Sources/syncd/Access/Authenticator.swift", "                    return !state.isStopping\n                })\n            else { return }\n            do throws(StoreError) { try read() }",
+       "                    return isPlanted(803) || !state.isStopping\n                })\n            else { return }\n            do throws(StoreError) { try read() }"))
+fault(804, "a fork is told without which history is here", "", "ForkToldTests",
+      ("Sources/SillokAPI/ForkLine.swift", 'line.add("here", index == own)', 'line.add("here", !isPlanted(804) && index == own)'))
 fault(760, "--check-config calls a key fine that does not fit its certificate", "", "TLSListenerTests",
       (SD + "Syncd.swift", "_ = try APIServer.tls(settings.configuration.api)", "if !isPlanted(760) { _ = try APIServer.tls(settings.configuration.api) }"))
 fault(761, "verify passes over times of arrival that cannot be", "INV-2", "ExtremeNumbersTests",

@@ -68,6 +68,22 @@ enum Wording: String, CaseIterable, Sendable {
     case replayedInto, replayedRoots, replayedViews, isEqual, isOther, isNotCompared, replayEnded
     // What is here of a person
     case packageMade, packageUnproven, packageRest
+    // A node of itself
+    case rowNode, rowCluster, rowLog, rowViews, rowHeld, rowPeers, softwareOn, isUnknown, isWell, isDegraded,
+        isReceiving, isRebuilding, noDaemon, inUseBy, daemonUnknown, logIn, viewsWhole, viewsLack,
+        viewsCatchUp, viewsNone, viewsRebuilt, eventsHeld, callPort, thisNode, problems, problem, notLetIn,
+        letIn, addressUnknown, snapshotShare, snapshotTo, snapshotFrom, snapshotProving, snapshotOpening,
+        settledAt, toDo, gravityIntegrity, gravityWarning, gravityInformation, noFindings, noRoles, rolesAre, rolesEverywhere, sequence, ownBranch, noForks
+    // Verification
+    case checkedEvents, checkPassed, checkFailed, notCovered, remarkOf, sinceReceipt, rowOrigin, rowFork,
+        moreHidden, erasedUncovered, unsignedUncovered, sealedUnchecked, sealedRight, cutUncovered, originLine,
+        forkLine, tookTime, receiptLacking, receiptUnsigned, receiptAgrees
+    case meansDatabase, meansIndex, meansPositions, meansOrder, meansEvents, meansNames, meansTree, meansHeads,
+        meansOrigins, meansTwins, meansEnds, meansSeals, meansErasures, emptyLog, positionsTo, butErased,
+        forksProven, actorsContradict, viewsContradictOnly, isDamaged, andViewsContradict, notAllCovered,
+        notAllViews, isVerified, viewsUnread, viewsVerified, viewsContradict, viewsIncomparable, actorLine,
+        actorsHidden, actorsRest, actorsVerified, actorsAgainst, tokenNeverGranted, tokenOfOther, tokenOver,
+        tokenTakenBack, tokenNoAuthor
 
     /// The text in both languages.
     var phrase: Phrase {

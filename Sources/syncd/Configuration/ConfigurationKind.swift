@@ -16,7 +16,7 @@ struct ConfigurationFailure: Error, Sendable, Equatable {
 enum ConfigurationTextForm: Sendable {
     /// It is the string.
     case string
-    /// It is the string, and `none` is null.
+    /// It is the string, and `none` or `null` is null.
     case optionalString
     /// It is JSON5 itself.
     case json5

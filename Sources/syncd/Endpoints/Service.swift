@@ -89,6 +89,7 @@ struct Service: Sendable {
         case .joinPeer: join(exchange)
         case .retryQuarantine: retryQuarantine(exchange)
         case .listQuarantine: try listQuarantine(exchange)
+        case .listForks: try listForks(exchange)
         case .listErasures: try listErasures(exchange)
         case .createErasure: try erase(request)
         case .recordPackage: try recordPackage(request, name)
