@@ -190,7 +190,8 @@ extension RouteTable {
             .object([
                 ("type", .choice(["subscription"])), ("name", .text), ("id", .uuid), ("home", .text),
                 ("owner?", .text), ("definition", .ref("SubscriptionDefinition")), ("open?", .integer),
-                ("in_flight?", .integer), ("parked?", .integer), ("behind?", .integer), ("conversations_behind?", .integer),
+                ("in_flight?", .integer), ("parked?", .integer), ("behind?", .integer),
+                ("conversations_behind?", .integer),
                 ("workers?", .integer),
             ])
         ),

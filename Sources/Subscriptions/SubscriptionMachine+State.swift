@@ -24,7 +24,8 @@ extension SubscriptionMachine {
     }
 
     var openDots: [(Dot, ConversationMark)] {
-        entries.filter { !$0.value.isRetried }.map { ($0.key, $0.value.mark) } + pending.map { ($0.key, $0.value.mark) }
+        entries.filter { !$0.value.isRetried }.map { ($0.key, $0.value.mark) }
+            + pending.map { ($0.key, $0.value.mark) }
     }
     /// All that was looked at, but for conversations that are behind.
     package var seen: VersionVector { looked.through }

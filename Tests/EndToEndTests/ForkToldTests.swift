@@ -60,7 +60,9 @@ struct ForkToldTests {
         #expect(try await tool.run(["status"]).code == 0)
     }
 
-    @Test("forks lists what is proven, the same of the files and of a node; a cursor goes on behind it", .timeLimit(.minutes(2)))
+    @Test(
+        "forks lists what is proven, the same of the files and of a node; a cursor goes on behind it",
+        .timeLimit(.minutes(2)))
     func listed() async throws {
         let (folder, evidence) = try forked()
         var tool = try Tool.named("syncctl")

@@ -50,7 +50,9 @@ struct WitnessRefusedTests {
         // Its files say so, too, when no daemon runs.
         #expect(b.terminate() == 0)
         let alone = try #require(try findings().first)
-        #expect(alone["text"] as? String == found["text"] as? String && alone["subject"] as? String == origin.id.description)
+        #expect(
+            alone["text"] as? String == found["text"] as? String
+                && alone["subject"] as? String == origin.id.description)
         #expect(try b.syncctl("status").output.contains("WITNESS_REFUSED"))
         // Without what contradicts nothing is said.
         for suffix in ["", "-wal", "-shm"] {

@@ -55,7 +55,8 @@ struct BacklogTests {
                 isBehind = try machine.lookBack(
                     in: log, through: position, isShort: machine.deliverable < 32, as: NodeID(.zero), now: now)
                 guard machine.deliverable < 32 else { continue }
-                position = try machine.look(at: log, after: position, through: end, as: NodeID(.zero), now: now).position
+                position = try machine.look(at: log, after: position, through: end, as: NodeID(.zero), now: now)
+                    .position
             }
         }
 
@@ -88,7 +89,9 @@ struct BacklogTests {
         let flood = Array(repeating: "flood", count: Self.flood)
         let (calm, calmRecord, calmPlaces) = try log(others)
         var usual = try Home(calm.reader, calmRecord)
-        while usual.done.values.reduce(0, { $0 + $1.count }) < others.count { try usual.step(calmPlaces.upperBound - 1) }
+        while usual.done.values.reduce(0, { $0 + $1.count }) < others.count {
+            try usual.step(calmPlaces.upperBound - 1)
+        }
 
         // All of the flood stands before them.
         let (log, record, places) = try log(["c0"] + flood + others)
@@ -109,7 +112,9 @@ struct BacklogTests {
         home = try Home(log.reader, record, [state])
         home.answersFlood = true
         let left = (4..<UInt64(Self.flood) + 4).filter { position in
-            (try? log.reader.event(at: position)?.event.header.dot).map { !state.isDone($0, of: ConversationMark(key: "cflood")) } ?? false
+            (try? log.reader.event(at: position)?.event.header.dot).map {
+                !state.isDone($0, of: ConversationMark(key: "cflood"))
+            } ?? false
         }
         #expect(left.count > Self.flood - 100)
         var rounds = 0
@@ -159,7 +164,9 @@ struct BacklogTests {
         let definition = SubscriptionDefinition(start: .first)
         var first = SubscriptionMachine(definition, SubscriptionState(), events: [:], bounds: bounds)
         let here = [header(one, 1), header(one, 2), header(one, 3), header(two, 1), header(two, 2)]
-        for (index, header) in here.enumerated() { first.look(at: header, position: UInt64(index + 1), isWanted: true) }
+        for (index, header) in here.enumerated() {
+            first.look(at: header, position: UInt64(index + 1), isWanted: true)
+        }
         #expect(first.open == 2 && first.countBehind == 1 && first.state.looked.countBehind == 2)
 
         // There the other origin's events came first, and of the first one the last is not there yet.
@@ -194,7 +201,9 @@ struct BacklogTests {
         #expect(given == all.map(\.dot) && second.open == 0 && second.countBehind == 0)
     }
 
-    @Test("What is acked while its conversation is behind is done when it is looked at; what was done before is not kept twice")
+    @Test(
+        "What is acked while its conversation is behind is done when it is looked at; what was done before is not kept twice"
+    )
     func ackedBehind() {
         let origin = OriginID(UUIDBits(high: 0, low: 7))
         var bounds = SubscriptionMachine.Bounds()
@@ -207,7 +216,9 @@ struct BacklogTests {
                 id: EventID(UUIDBits(high: 1, low: seq)), type: "t", conversation: conversation, user: "u")
         }
         let log = [header(1, "c"), header(2, "c"), header(3, "d"), header(4, "c")]
-        for (index, header) in log.enumerated() { machine.look(at: header, position: UInt64(index + 1), isWanted: true) }
+        for (index, header) in log.enumerated() {
+            machine.look(at: header, position: UInt64(index + 1), isWanted: true)
+        }
         #expect(machine.state.looked.behind.values.map { $0[origin] } == [2])
         func ack(_ seq: Int) -> SubscriptionMachine.Ack {
             machine.ack(log[seq - 1].dot, number: 0, now: 0, mark: { ConversationMark(of: log[seq - 1]) })

@@ -238,7 +238,8 @@ struct MachineTests {
     }
 
     @Test(
-        "Many conversations fill the window: that is told for as long as it lasts, though each ack makes room for one")
+        "Many conversations fill the window: that is told for as long as it lasts, though each ack makes room for one"
+    )
     func stalled() throws {
         var machine = SubscriptionMachine(SubscriptionDefinition(start: .first), SubscriptionState(), events: [:])
         var seq = UInt64(0)

@@ -112,14 +112,17 @@ struct StateTests {
     }
 
     /// Made with Python, as the one above; the mark is `hashlib.sha256(b"cflood").digest()[:8]`.
-    @Test("The bytes of a state with a conversation that is behind are those of FORMATS §5; twice told, or beyond, it is none")
+    @Test(
+        "The bytes of a state with a conversation that is behind are those of FORMATS §5; twice told, or beyond, it is none"
+    )
     func unevenVector() {
         var state = SubscriptionState()
         let origin = OriginID(UUIDBits(high: 0x0198_e2c4_77aa_7c01, low: 0x8b1e_0a1b_2c3d_4e5f))
         let mark = ConversationMark(key: "cflood")
         state.through.advance(to: Dot(origin: origin, seq: 300))
         state.open = [
-            .init(Dot(origin: origin, seq: 7), attempts: 2, mark: mark), .init(Dot(origin: origin, seq: 8), attempts: 0),
+            .init(Dot(origin: origin, seq: 7), attempts: 2, mark: mark),
+            .init(Dot(origin: origin, seq: 8), attempts: 0),
         ]
         state.looked.leave(Dot(origin: origin, seq: 9), of: mark)
         let dot = "0198e2c477aa7c018b1e0a1b2c3d4e5f"
@@ -134,7 +137,8 @@ struct StateTests {
         func isState(_ text: String) -> Bool { hexBytes(text).map { SubscriptionState(bytes: $0) != nil } ?? false }
         #expect(isState(body + "0000000000000001" + place))
         #expect(!isState(body + "0000000000000002" + place + place) && !isState(body + "0000000000000000"))
-        #expect(!isState(body + "0000000000000001" + "a388e144b46b1295" + dot + "000000000000012d"), "beyond the vector")
+        #expect(
+            !isState(body + "0000000000000001" + "a388e144b46b1295" + dot + "000000000000012d"), "beyond the vector")
         // Without its list of marks it is an earlier one with too much behind it.
         #expect(!isState("0000000000000002" + body.dropFirst(16) + "0000000000000001" + place))
     }

@@ -75,7 +75,9 @@ final class SimWork {
         var apart = SimRandom(seed: sim.plan.seed, purpose: 9)
         var bounds = SubscriptionMachine.Bounds()
         if apart.chance(0.5) {
-            (bounds.capacity, bounds.share, bounds.behind) = (apart.pick(2...12), apart.pick(1...3), apart.pick(1...40))
+            (bounds.capacity, bounds.share, bounds.behind) = (
+                apart.pick(2...12), apart.pick(1...3), apart.pick(1...40)
+            )
         }
         self.bounds = bounds
     }
@@ -432,7 +434,8 @@ final class SimWork {
         }
         for stored in node.store.log.events {
             let header = stored.event.header
-            guard state.isDone(header.dot, of: ConversationMark(of: header)), record.definition.wants(header), !base.contains(header.dot), !isDone(header, fate),
+            guard state.isDone(header.dot, of: ConversationMark(of: header)), record.definition.wants(header),
+                !base.contains(header.dot), !isDone(header, fate),
                 !sim.checks.isTainted(header.dot.origin)
             else { continue }
             return sim.violate("INV-15", "\(node.name) \(verb) \(header.dot) as done, which no worker has done")

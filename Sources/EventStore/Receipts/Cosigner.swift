@@ -50,7 +50,9 @@ package final class Cosigner {
 
     /// Whether the log is what the head says, and goes on from what was said before.
     private func mayCosign(_ head: SignedHead, of origin: StoredOrigin) throws(StoreError) -> Bool {
-        guard let why = try Self.refusal(of: head, of: origin, after: mine[origin.id], in: reader) else { return true }
+        guard let why = try Self.refusal(of: head, of: origin, after: mine[origin.id], in: reader) else {
+            return true
+        }
         refused[origin.id] = why
         return false
     }

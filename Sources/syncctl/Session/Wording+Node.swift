@@ -151,7 +151,8 @@ extension Wording {
                 "뷰가 로그와 어긋남  {0}. 로그 자체는 {1}, 어긋남 없음")
         case .isDamaged: Phrase("DAMAGED  {0}", "훼손됨  {0}")
         case .andViewsContradict: Phrase(", and views that contradict in {0}", ", 뷰도 어긋남: {0}")
-        case .notAllCovered: Phrase("NOT ALL COVERED  {0}{1}, {2} unsigned{3}{4}", "일부만 증명됨  {0}{1}, 서명 없는 것 {2}건{3}{4}")
+        case .notAllCovered:
+            Phrase("NOT ALL COVERED  {0}{1}, {2} unsigned{3}{4}", "일부만 증명됨  {0}{1}, 서명 없는 것 {2}건{3}{4}")
         case .notAllViews: Phrase(", and not all of the views", ", 뷰도 일부만")
         case .isVerified: Phrase("VERIFIED  {0}{1}{2}", "증명됨  {0}{1}{2}")
         case .viewsUnread: Phrase("{0} that the views lack", "뷰에 아직 없는 것: {0}")

@@ -73,7 +73,8 @@ enum Wording: String, CaseIterable, Sendable {
         isReceiving, isRebuilding, noDaemon, inUseBy, daemonUnknown, logIn, viewsWhole, viewsLack,
         viewsCatchUp, viewsNone, viewsRebuilt, eventsHeld, callPort, thisNode, problems, problem, notLetIn,
         letIn, addressUnknown, snapshotShare, snapshotTo, snapshotFrom, snapshotProving, snapshotOpening,
-        settledAt, toDo, gravityIntegrity, gravityWarning, gravityInformation, noFindings, noRoles, rolesAre, rolesEverywhere, sequence, ownBranch, noForks
+        settledAt, toDo, gravityIntegrity, gravityWarning, gravityInformation, noFindings, noRoles, rolesAre,
+        rolesEverywhere, sequence, ownBranch, noForks
     // Verification
     case checkedEvents, checkPassed, checkFailed, notCovered, remarkOf, sinceReceipt, rowOrigin, rowFork,
         moreHidden, erasedUncovered, unsignedUncovered, sealedUnchecked, sealedRight, cutUncovered, originLine,

@@ -149,9 +149,13 @@ struct Settings {
             switch grant.holder {
             case .uid: break
             case .user(let name):
-                if getpwnam(name) == nil { found.append("api.socket.roles: there is no user \(name); no one has the roles") }
+                if getpwnam(name) == nil {
+                    found.append("api.socket.roles: there is no user \(name); no one has the roles")
+                }
             case .group(let name):
-                if getgrnam(name) == nil { found.append("api.socket.roles: there is no group \(name); no one has the roles") }
+                if getgrnam(name) == nil {
+                    found.append("api.socket.roles: there is no group \(name); no one has the roles")
+                }
             }
         }
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")

@@ -42,7 +42,9 @@ struct DaemonStatus {
     /// In a word, and what keeps it from answering in full.
     private func state(_ peers: [JSONObject]) -> Wording {
         if isDegraded { return .isDegraded }
-        if peers.contains(where: { ["receiving", "proving"].contains($0.string("snapshot")) }) { return .isReceiving }
+        if peers.contains(where: { ["receiving", "proving"].contains($0.string("snapshot")) }) {
+            return .isReceiving
+        }
         return object.bool("rebuilding") ?? false ? .isRebuilding : .isWell
     }
 
