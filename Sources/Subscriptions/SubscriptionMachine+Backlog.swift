@@ -136,10 +136,11 @@ extension SubscriptionMachine {
     }
 }
 
-/// An event that goes alone keeps its worker from all others: such events have one part of the time in twenty.
+/// An event that goes alone keeps its worker from all others: such events have a tenth of the time at most.
 struct LoneTurn {
-    private static let rest: UInt64 = 19
-    private static let longestRest: UInt64 = 600_000
+    /// So many times as long as one took the next one waits: at least, and where that is short.
+    private static let (least, most) = (UInt64(9), UInt64(19))
+    private static let short: UInt64 = 300_000
 
     /// The one that is out.
     var dot: Dot?
@@ -150,7 +151,8 @@ struct LoneTurn {
 
     mutating func end(_ ended: Dot, _ now: UInt64) {
         guard ended == dot, let since else { return }
-        next = now + min(Self.rest * (now - min(now, since)), Self.longestRest)
+        let taken = now - min(now, since)
+        next = now + min(Self.most * taken, max(Self.short, Self.least * taken))
         (dot, self.since) = (nil, nil)
     }
 }

@@ -75,40 +75,6 @@ struct FullDiskTests {
         #expect(appended < lines && appended <= there, "\(run.text)")
     }
 
-    /// A daemon whose disk gets full to the last byte while it runs, and that is to stop then: how long that takes, in tenths of a second.
-    private static let end = """
-        mount -t tmpfs -o size=110m none "$1" || exit 99
-        export PATH="$2:$PATH" SYNCCTL_STORE="$1/store"
-        syncd --dev "$1/store" --peer-listen 127.0.0.1:0 --log-level error 2> "$3" & daemon=$!
-        i=0; until syncctl status > "$3" 2>&1 || [ $i = 400 ]; do i=$((i + 1)); sleep 0.05; done
-        head -c 30m /dev/zero > "$1/filler"
-        for n in 1 2 3 4 5 6 7 8; do syncctl append --user u-1 --text "$n" > "$3" 2>&1; done
-        # Views cannot be written any more, and each commit asks for the tokens to be read again.
-        cat /dev/zero > "$1/rest" 2> "$3"
-        for n in 1 2 3 4 5 6 7 8; do syncctl append --user u-1 --text "$n" > "$3" 2>&1; done
-        start=$(date +%s%N); kill -TERM $daemon
-        i=0; while kill -0 $daemon 2> "$3" && [ $i -lt 600 ]; do i=$((i + 1)); sleep 0.1; done
-        echo "tenths: $(( ($(date +%s%N) - start) / 100000000 ))"; kill -9 $daemon 2> "$3"; wait $daemon 2> "$3"
-        rm "$1/filler" "$1/rest"
-        syncctl verify > "$3" 2>&1; echo "verify: $?"
-        """
-
-    @Test(
-        "A daemon stops soon after SIGTERM where its disk is full, whatever its views lack",
-        .enabled(if: mayMount, "needs mounts in a namespace of one's own"), .timeLimit(.minutes(2)))
-    func stops() async throws {
-        let folder = try TemporaryFolder.made()
-        try FileManager.default.createDirectory(atPath: folder.file("disk"), withIntermediateDirectories: true)
-        let programs = URL(filePath: try Tool.named("syncctl").path).deletingLastPathComponent().path
-        let run = try await Tool(path: Self.unshare).run([
-            "--user", "--map-root-user", "--mount", "sh", "-c", Self.end, "end", folder.file("disk"), programs,
-            folder.file("told"),
-        ])
-        let tenths = run.lines.first { $0.hasPrefix("tenths: ") }.flatMap { Int($0.dropFirst(8)) }
-        #expect(try #require(tenths, "\(run.text)\(run.errors)") < 120, "\(run.text)")
-        #expect(run.lines.contains { $0 == "verify: 0" || $0 == "verify: 2" }, "\(run.text)")
-    }
-
     private func number(before word: Substring, in line: String?) -> Int? {
         let words = line?.split(separator: " ") ?? []
         return words.firstIndex(of: word).flatMap { Int(words[$0 - 1]) }

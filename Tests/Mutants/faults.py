@@ -1325,7 +1325,7 @@ fault(801, "without a daemon no witness refuses", "INV-18", "WitnessRefusedTests
       (ES + "Receipts/Cosigner.swift", "guard let file = try CosignatureFile(reading: files), let key", "guard !isPlanted(801), let file = try CosignatureFile(reading: files), let key"))
 fault(802, "a later page waits without end", "", "SyncctlDaemonTests",
       ("Sources/syncctl/Client/DaemonPages.swift", "            request.silence = Self.patience\n", "            if !isPlanted(802) || next == nil { request.silence = Self.patience }\n"))
-fault(803, "on a full disk each commit has tokens read", "", "FullDiskTests",
+fault(803, "where views do not come each commit has tokens read once more", "", "AuthenticatorStopTests",
       ("Sources/syncd/Access/Authenticator.swift", "        guard isFirst else { return }\n        worker.submit", "        guard isFirst || isPlanted(803) else { return }\n        worker.submit"),
       ("Sources/syncd/Access/Authenticator.swift", "                    return !state.isStopping\n                })\n            else { return }\n            do throws(StoreError) { try read() }",
        "                    return isPlanted(803) || !state.isStopping\n                })\n            else { return }\n            do throws(StoreError) { try read() }"))

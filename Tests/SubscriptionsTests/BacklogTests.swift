@@ -16,6 +16,7 @@ struct BacklogTests {
         let log = try MemoryLog(image, key: key, wall: 1_000, seed: 2)
         var definition = SubscriptionDefinition(start: .first)
         definition.filter.types = ["message.posted"]
+        definition.ackWait = 10_000
         _ = try log.commit([.record([SubscriptionRecord.draft("bot", definition, at: node)])], wall: 1_000).get()
         let created = try #require(try log.reader.event(at: 2)?.event)
         var records = SubscriptionRecords()
@@ -264,7 +265,7 @@ struct BacklogTests {
         #expect(machine.give(1, to: 1, now: 40_000).map(\.dot.seq) == [2])
     }
 
-    @Test("Events that go alone take at most a twentieth of the time of a worker that stays")
+    @Test("Events that go alone take at most a tenth of the time of a worker that stays")
     func lone() throws {
         let origin = OriginID(UUIDBits(high: 0, low: 7))
         var definition = SubscriptionDefinition(start: .first)

@@ -57,7 +57,7 @@ extension Service {
     func listForks(_ exchange: HTTPExchange) throws(StoreError) {
         guard let page = exchange.listPage() else { return }
         let forks = try LogReader(store.files).forkLines(store.files)
-        exchange.send(lines: try page.body(forks, key: \.name) { fork, _ in fork.line })
+        exchange.send(lines: try page.body(forks, key: \.name) { $0.line })
     }
 
     /// Begins to apply the whole log anew; `rebuilding` in the status tells when that is done.
