@@ -136,23 +136,28 @@ extension SubscriptionMachine {
     }
 }
 
-/// An event that goes alone keeps its worker from all others: such events have a tenth of the time at most.
+/// An event that goes alone keeps its worker from all others: such events have a tenth of the time at most. A few short ones wait for nothing.
 struct LoneTurn {
-    /// So many times as long as one took the next one waits: at least, and where that is short.
+    /// What one costs, in times of how long it took: at least, and where that is short.
     private static let (least, most) = (UInt64(9), UInt64(19))
     private static let short: UInt64 = 300_000
+    /// So much may be owed.
+    private static let credit: UInt64 = 60_000
 
     /// The one that is out.
     var dot: Dot?
     /// When others began to wait for it, monotonic milliseconds.
     var since: UInt64?
+    /// When all of them are paid for, monotonic milliseconds.
+    private var paid: UInt64 = 0
+
     /// None goes before this.
-    private(set) var next: UInt64 = 0
+    var next: UInt64 { paid - min(paid, Self.credit) }
 
     mutating func end(_ ended: Dot, _ now: UInt64) {
         guard ended == dot, let since else { return }
         let taken = now - min(now, since)
-        next = now + min(Self.most * taken, max(Self.short, Self.least * taken))
+        paid = max(paid, now) + min(Self.most * taken, max(Self.short, Self.least * taken))
         (dot, self.since) = (nil, nil)
     }
 }
