@@ -135,29 +135,3 @@ extension SubscriptionMachine {
         return mark().map { looked.contains(dot, of: $0) } ?? true
     }
 }
-
-/// An event that goes alone keeps its worker from all others: such events have a tenth of the time at most. A few short ones wait for nothing.
-struct LoneTurn {
-    /// What one costs, in times of how long it took: at least, and where that is short.
-    private static let (least, most) = (UInt64(9), UInt64(19))
-    private static let short: UInt64 = 300_000
-    /// So much may be owed.
-    private static let credit: UInt64 = 60_000
-
-    /// The one that is out.
-    var dot: Dot?
-    /// When others began to wait for it, monotonic milliseconds.
-    var since: UInt64?
-    /// When all of them are paid for, monotonic milliseconds.
-    private var paid: UInt64 = 0
-
-    /// None goes before this.
-    var next: UInt64 { paid - min(paid, Self.credit) }
-
-    mutating func end(_ ended: Dot, _ now: UInt64) {
-        guard ended == dot, let since else { return }
-        let taken = now - min(now, since)
-        paid = max(paid, now) + min(Self.most * taken, max(Self.short, Self.least * taken))
-        (dot, self.since) = (nil, nil)
-    }
-}

@@ -2,6 +2,15 @@ package import EventStore
 
 // Events that are set aside.
 extension SubscriptionMachine {
+    /// The worker sets it aside. False if this is not its current delivery.
+    @discardableResult
+    package mutating func park(_ dot: Dot, number: UInt64, reason: String, now: UInt64) -> Bool {
+        heard(dot, number)
+        guard isCurrent(dot, number) else { return false }
+        setAside(dot, reason: reason, now: now)
+        return true
+    }
+
     mutating func setAside(_ dot: Dot, reason: String, now: UInt64) {
         guard let entry = entries[dot] else { return }
         unload(dot, now: now)

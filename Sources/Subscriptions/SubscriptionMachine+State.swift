@@ -45,6 +45,7 @@ extension SubscriptionMachine {
 
     /// When ``tick(now:)`` is due, monotonic milliseconds.
     package var nextDeadline: UInt64? {
-        [delayed.last?.at, deadlines.first?.at].compactMap { $0 }.min()
+        let trials = ready.first == nil ? nil : silent.values.compactMap(\.next).min()
+        return [delayed.last?.at, deadlines.first?.at, trials].compactMap { $0 }.min()
     }
 }

@@ -69,8 +69,8 @@ package struct SubscriptionMachine: Sendable {
     var deadlines = Queue<(at: UInt64, dot: Dot, number: UInt64)>()
     var workers: [UInt64: Load] = [:]
     private var loneTurn = LoneTurn()
-    /// Workers that have let a delivery run out, with its numbers: they get nothing more until they are heard again.
-    private var silent: [UInt64: Set<UInt64>] = [:]
+    /// Workers that have let a delivery run out: until they are heard again they get one event now and then.
+    var silent: [UInt64: SilentWorker] = [:]
     /// Workers that ask by staying.
     private var staying: Set<UInt64> = []
     private var lastNumber: UInt64 = 0
@@ -250,10 +250,21 @@ package struct SubscriptionMachine: Sendable {
         tick(now: now)
         var given: [Given] = []
         var isHeldUp = false
-        guard workers[worker]?.isLone != true, silent[worker] == nil else { return [] }
+        let isProbe = silent[worker] != nil
+        guard workers[worker]?.isLone != true, silent[worker]?.mayTry(now) != false else { return [] }
+        let most = isProbe ? min(most, inFlight(of: worker) == 0 ? 1 : 0) : most
+        var passed = 0
         while given.count < most, let key = ready.first {
             guard let dot = lines[key]?.head, var entry = entries[dot] else {
                 ready.removeFirst()
+                continue
+            }
+            // What was tried before is for others: a dead worker takes one attempt of an event, and not all.
+            if isProbe, entry.attempts > 0 {
+                passed += 1
+                if passed > ready.count { break }
+                ready.removeFirst()
+                ready.append(key)
                 continue
             }
             let isLone = entry.attempts + 1 >= Self.lone
@@ -283,6 +294,7 @@ package struct SubscriptionMachine: Sendable {
                 break
             }
         }
+        if isProbe { silent[worker]?.trial = given.first?.number }
         if !isHeldUp, loneTurn.dot == nil { loneTurn.since = nil }
         if given.contains(where: { $0.attempt > 1 }) { revision += 1 }
         return given
@@ -337,20 +349,11 @@ package struct SubscriptionMachine: Sendable {
         return true
     }
 
-    /// The worker sets it aside. False if this is not its current delivery.
-    @discardableResult
-    package mutating func park(_ dot: Dot, number: UInt64, reason: String, now: UInt64) -> Bool {
-        heard(dot, number)
-        guard isCurrent(dot, number) else { return false }
-        setAside(dot, reason: reason, now: now)
-        return true
-    }
-
     /// A worker says something of a delivery, current or not: it is alive.
     package mutating func heard(_ dot: Dot, _ number: UInt64) {
         guard !silent.isEmpty, number > 0 else { return }
         if case .out(number, let worker, _)? = entries[dot]?.status { silent[worker] = nil }
-        if let late = silent.first(where: { $0.value.contains(number) }) { silent[late.key] = nil }
+        if let late = silent.first(where: { $0.value.numbers.contains(number) }) { silent[late.key] = nil }
     }
 
     /// A worker has gone: what it had is for others at once.
@@ -368,7 +371,14 @@ package struct SubscriptionMachine: Sendable {
         while let due = deadlines.first, due.at <= now {
             deadlines.removeFirst()
             guard case .out(due.number, let worker, due.at)? = entries[due.dot]?.status else { continue }
-            if staying.contains(worker) { silent[worker, default: []].insert(due.number) }
+            if staying.contains(worker) {
+                var known =
+                    silent[worker]
+                    ?? SilentWorker(
+                        since: due.at, wait: definition.ackWait, isLone: workers[worker]?.isLone == true)
+                known.missed(due.number, at: due.at)
+                silent[worker] = known
+            }
             takeBack(due.dot, .expired, notBefore: now, now: now)
         }
         while let due = delayed.last, due.at <= now {

@@ -1315,6 +1315,8 @@ fault(796, "of two states a conversation is behind as in the slower one", "INV-1
       (SU + "LookedAt.swift", "merged[mark, default: [:]][origin] = max(place", "merged[mark, default: [:]][origin] = (isPlanted(796) ? min : max)(place"))
 fault(797, "events that go alone keep a stream from others for most of the time", "", "BacklogTests",
       (SU + "SubscriptionMachine.swift", "if isCostly, now < loneTurn.next {", "if !isPlanted(797), isCostly, now < loneTurn.next {"))
+fault(805, "a stream of which one event hangs gets nothing more for ever", "", "BacklogTests",
+      (SU + "Workers.swift", "func mayTry(_ now: UInt64) -> Bool { next", "func mayTry(_ now: UInt64) -> Bool { isPlanted(805) ? false : next"))
 fault(798, "a conversation that is behind waits until others have nothing", "INV-16", "BacklogTests",
       (SU + "SubscriptionMachine+Backlog.swift", "return isShort || due.count * 8 >= cursors.count ?", "return isShort || !isPlanted(798) && due.count * 8 >= cursors.count ?"))
 fault(799, "an open event of an unknown conversation counts as looked at by the other", "INV-14", "StateTests",

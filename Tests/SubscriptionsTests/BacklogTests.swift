@@ -265,6 +265,35 @@ struct BacklogTests {
         #expect(machine.give(1, to: 1, now: 40_000).map(\.dot.seq) == [2])
     }
 
+    @Test(
+        "A stream of which one event hangs is tried with an untried one, at growing pauses; one that is dead takes no event twice"
+    )
+    func hanging() throws {
+        let origin = OriginID(UUIDBits(high: 0, low: 7))
+        var definition = SubscriptionDefinition(start: .first)
+        (definition.ackWait, definition.attempts) = (1_000, 5)
+        var machine = SubscriptionMachine(definition, SubscriptionState(), events: [:])
+        func look(_ seq: UInt64) {
+            let header = EventHeader(
+                dot: Dot(origin: origin, seq: seq), hlc: HybridTime(milliseconds: 1, counter: 0),
+                id: EventID(UUIDBits(high: 1, low: seq)), type: "t", conversation: "c\(seq)", user: "u")
+            machine.look(at: header, position: seq, isWanted: true)
+        }
+        look(1)
+        machine.joined(1)
+        #expect(machine.give(8, to: 1, now: 0).map(\.dot.seq) == [1])
+        for seq in UInt64(2)...9 { look(seq) }
+        #expect(machine.give(8, to: 1, now: 1_000).isEmpty && machine.nextDeadline == 2_000)
+        let trial = machine.give(8, to: 1, now: 2_000)
+        #expect(trial.map(\.dot.seq) == [2] && machine.give(8, to: 1, now: 2_500).isEmpty)
+        // It does not answer that either: the pause is twice as long.
+        #expect(machine.give(8, to: 1, now: 4_999).isEmpty)
+        let again = machine.give(8, to: 1, now: 5_000)
+        #expect(again.map(\.dot.seq) == [3], "no event is tried with it twice")
+        #expect(machine.ack(again[0].dot, number: again[0].number, now: 5_100) == .done)
+        #expect(machine.give(8, to: 1, now: 5_100).count == 8, "it lives")
+    }
+
     @Test("Events that go alone take at most a tenth of the time of a worker that stays")
     func lone() throws {
         let origin = OriginID(UUIDBits(high: 0, low: 7))

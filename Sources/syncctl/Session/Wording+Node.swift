@@ -200,7 +200,7 @@ enum CountedNoun: String, CaseIterable, Sendable {
 extension Session {
     /// `1 fork`, `2 forks`.
     func counted(_ count: some BinaryInteger, _ noun: CountedNoun) -> String {
-        guard outputLanguage == .korean else { return EventText.count(count, noun.rawValue) }
-        return noun.phrase.text(.korean, [String(count)])
+        if outputLanguage == .english, count == 1 { return "1 \(noun.rawValue)" }
+        return noun.phrase.text(outputLanguage, [String(count)])
     }
 }
