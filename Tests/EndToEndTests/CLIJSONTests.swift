@@ -198,7 +198,7 @@ struct CLIJSONTests {
                 !(seen[name]?.contains($0) ?? false)
                     && ![
                         "verify finding", "verify fork", "verify actor", "backup verify finding",
-                        "backup verify broken",
+                        "backup verify broken", "forks fork",
                     ].contains("\(name) \($0)")
             }
             #expect(missing.sorted() == [], "\(name)")

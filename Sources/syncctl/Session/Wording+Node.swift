@@ -10,7 +10,7 @@ extension Wording {
         case .rowViews: Phrase("views", "뷰")
         case .rowHeld: Phrase("held", "격리")
         case .rowPeers: Phrase("peers", "피어")
-        case .softwareOn: Phrase("{0} on {1}", "{1} · {0}")
+        case .softwareOn: Phrase("{0} on {1}", "노드 {1}, {0}")
         case .isUnknown: Phrase("unknown", "알 수 없음")
         case .isWell: Phrase("ok", "정상")
         case .isDegraded: Phrase("DEGRADED", "이상 있음")
