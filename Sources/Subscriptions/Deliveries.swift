@@ -19,11 +19,9 @@ extension SubscriptionMachine {
         package let error: String?
     }
 
-    /// Whether hardly any more events may be looked at: too many are open, or too many conversations are behind. One that is done makes room
-    /// for one: a full window with one free place is no end of it.
-    package var isStalled: Bool {
-        openCount >= bounds.capacity - bounds.capacity / 16 || looked.countBehind >= bounds.behind
-    }
+    /// Whether hardly any more events may be looked at. One that is done makes room for one: a full window with one free place is no end
+    /// of it.
+    package var isStalled: Bool { openCount >= bounds.capacity - bounds.capacity / 16 }
 
     /// What came of an ack.
     package enum Ack: Hashable, Sendable {

@@ -23,9 +23,6 @@ package struct LookedAt: Hashable, Sendable {
     /// Of conversations that are behind: the seq, by origin, from which on nothing was looked at. None is beyond ``through``.
     package private(set) var behind: [ConversationMark: [OriginID: UInt64]] = [:]
 
-    /// How many conversations are behind, counted once for each origin.
-    package var countBehind: Int { behind.values.reduce(0) { $0 + $1.count } }
-
     /// - Parameter mark: `nil` where it is not known: then only what is beyond doubt.
     package func contains(_ dot: Dot, of mark: ConversationMark?) -> Bool {
         guard through.contains(dot) else { return false }

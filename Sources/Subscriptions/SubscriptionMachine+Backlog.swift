@@ -8,7 +8,7 @@ extension SubscriptionMachine {
         /// Most of one conversation, while half of the capacity is free; one after that, so that the other half is for conversations that
         /// have nothing open.
         package var share = 64
-        /// Most places of conversations that are behind, one for each origin.
+        /// Most conversations that are behind; a further one may fill the window.
         package var behind = 1_024
 
         package init() {}
@@ -50,7 +50,9 @@ extension SubscriptionMachine {
         guard isPending || isNew && isWanted else { return false }
         let known = cursors[mark]
         if known == nil {
-            guard definition.order == .conversation, openCount < bounds.capacity, !hasRoom(mark) else { return false }
+            guard definition.order == .conversation, openCount < bounds.capacity, !hasRoom(mark),
+                cursors.count < bounds.behind
+            else { return false }
         }
         var cursor = known ?? BacklogCursor(position: position - 1)
         if isNew {

@@ -38,7 +38,7 @@ extension SubscriptionMachine {
         return (places + (pending.isEmpty ? [] : [firstOpen].compactMap { $0 })).min()
     }
     /// Whether more events may be looked at.
-    package var hasRoom: Bool { openCount < bounds.capacity && looked.countBehind < bounds.behind }
+    package var hasRoom: Bool { openCount < bounds.capacity }
     /// How many could be given now.
     package var deliverable: Int { ready.count }
     package func inFlight(of worker: UInt64) -> Int { workers[worker]?.dots.count ?? 0 }

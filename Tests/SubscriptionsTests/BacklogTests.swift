@@ -16,7 +16,7 @@ struct BacklogTests {
         let log = try MemoryLog(image, key: key, wall: 1_000, seed: 2)
         var definition = SubscriptionDefinition(start: .first)
         definition.filter.types = ["message.posted"]
-        definition.ackWait = 10_000
+        definition.ackWait = 600_000
         _ = try log.commit([.record([SubscriptionRecord.draft("bot", definition, at: node)])], wall: 1_000).get()
         let created = try #require(try log.reader.event(at: 2)?.event)
         var records = SubscriptionRecords()
@@ -105,7 +105,9 @@ struct BacklogTests {
             let done = home.done["c\(number)"] ?? []
             #expect(done.count >= 100 && done == done.sorted(), "c\(number)")
         }
-        #expect(home.mostBytes < 20_000 && home.machine.countBehind == 1 && !home.machine.isStalled)
+        #expect(
+            home.mostBytes < 48 * SubscriptionMachine.capacity && home.machine.countBehind == 1
+                && !home.machine.isStalled)
         #expect(home.machine.oldestOpen ?? 0 < 10, "it waits still")
 
         // The process dies, and the worker comes to its senses.
@@ -168,7 +170,7 @@ struct BacklogTests {
         for (index, header) in here.enumerated() {
             first.look(at: header, position: UInt64(index + 1), isWanted: true)
         }
-        #expect(first.open == 2 && first.countBehind == 1 && first.state.looked.countBehind == 2)
+        #expect(first.open == 2 && first.countBehind == 1 && first.state.looked.places.count == 2)
 
         // There the other origin's events came first, and of the first one the last is not there yet.
         let there = [header(two, 1), header(two, 2), header(one, 1), header(one, 2)]
