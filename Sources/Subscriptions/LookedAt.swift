@@ -44,7 +44,8 @@ package struct LookedAt: Hashable, Sendable {
 
     /// One that was left was looked at.
     mutating func advance(to dot: Dot, of mark: ConversationMark) {
-        guard behind[mark]?[dot.origin] != nil else { return }
+        // One that was open stands before the place: what follows it was looked at.
+        guard let from = behind[mark]?[dot.origin], dot.seq >= from else { return }
         behind[mark]?[dot.origin] = dot.seq + 1
         trim()
     }

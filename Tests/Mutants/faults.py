@@ -1315,6 +1315,9 @@ fault(796, "of two states a conversation is behind as in the slower one", "INV-1
       (SU + "LookedAt.swift", "merged[mark, default: [:]][origin] = max(place", "merged[mark, default: [:]][origin] = (isPlanted(796) ? min : max)(place"))
 fault(797, "events that go alone keep a stream from others for most of the time", "", "BacklogTests",
       (SU + "SubscriptionMachine.swift", "if isCostly, now < loneTurn.next {", "if !isPlanted(797), isCostly, now < loneTurn.next {"))
+fault(806, "what was open of a conversation that is behind takes its place back", "INV-14", "MachineTests",
+      (SU + "LookedAt.swift", "guard let from = behind[mark]?[dot.origin], dot.seq >= from else { return }",
+       "guard let from = behind[mark]?[dot.origin], isPlanted(806) || dot.seq >= from else { return }"))
 fault(805, "a stream of which one event hangs gets nothing more for ever", "", "BacklogTests",
       (SU + "Workers.swift", "func mayTry(_ now: UInt64) -> Bool { next", "func mayTry(_ now: UInt64) -> Bool { isPlanted(805) ? false : next"))
 fault(798, "a conversation that is behind waits until others have nothing", "INV-16", "BacklogTests",
