@@ -256,7 +256,8 @@ class Others:
                     elif data or origin in store.keys: store.finds('beside', f'{name}: does not prove two histories of {said["origin"]}')
                 elif re.fullmatch('(cut|witness)-[0-9a-f]{16}.json', name) and name.split('-')[0] == said['kind'] and uuid.UUID(said['origin']) and said['had']:
                     store.cuts[name[:-5]] = {'text': said['text'] + '', 'at': max(0, min(int(said['at']), CLOCK)), 'position': int(said['position'])}
-                    store.expects(name[:-5], *parsed(said['known']))
+                    origin, size, root = parsed(said['known']); store.expects(name[:-5], origin, size, root)
+                    store.cuts[name[:-5]]['text'] += f': origin {uuid.UUID(bytes=origin)} had {size} events, up to seq {int(said["had"])} they were here' * (int(said['had']) < size)
             except ODD as error:
                 if data is not None: raise OSError(f'{name} is no proof of a fork: {error!r}')
 
