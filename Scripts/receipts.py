@@ -68,8 +68,8 @@ class Receipt:
         data = open(path, 'rb').read()
         self.heads, self.keys, self.answer, self.erased, self.last = {}, {}, None, 0, None
         try: self.maker = line_of(data.split(b'\n', 1)[0])
-        except (*ODD, Lie): raise NoReceipt(f'{path} is neither a receipt nor a proven answer')
-        if not isinstance(self.maker, dict) or self.maker.get('type') not in ('receipt', 'answer') or self.maker.get('v') != 1: raise NoReceipt(f'{path} is neither a receipt nor a proven answer')
+        except (*ODD, Lie): raise NoReceipt(f'{path} is neither a receipt nor a proven answer, or of a later release')
+        if not isinstance(self.maker, dict) or self.maker.get('type') not in ('receipt', 'answer') or self.maker.get('v') != 1: raise NoReceipt(f'{path} is neither a receipt nor a proven answer, or of a later release')
         if self.maker['type'] == 'answer': self.answer = self.maker
         if any(not isinstance(self.maker.get(name), str) or not self.maker[name].isprintable() for name in ('node', 'key', 'cluster', 'time')) or not re.fullmatch(TIME, self.maker['time']):
             raise Lie('the first line has not its form')

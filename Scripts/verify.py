@@ -115,7 +115,7 @@ class Verifier:
         self.findings, self.notes, self.open, self.asked = [], [], 0, [(evidence, open(evidence, 'rb').read(262145))] if evidence else []
         self.kept, self.elsewhere = kept, set(); self.mark, self.end, self.has_wal = self.look('mark.json'), self.look('log.end') or b'', os.path.exists(path + '-wal')  # first: a running node goes on
         self.log, self.file, self.events, self.left, self.marked, self.witness, self.seal = opened(path), str(os.stat(path).st_ino).encode(), 0, 0, (0, 0), None, None
-        self.erased, self.told, self.reached, self.origins, self.trees, self.good, self.seqs = [], [], set(), {}, {}, {}, {}
+        self.erased, self.told, self.losses, self.reached, self.origins, self.trees, self.good, self.seqs = [], [], [], set(), {}, {}, {}, {}
         self.keys, self.forks, self.heads, self.known, self.agreed, self.cuts, self.settled, self.erasures, self.last = ({} for _ in range(9))
     def finds(self, check, what, position=None): self.findings.append((check, position, what))
     def doubts(self, what): self.notes.append(what); self.open += 1
@@ -137,6 +137,7 @@ class Verifier:
             if part: part()
     def database(self):  # §3: SQLite 3 with our application_id, a version this page describes, and what it defines. A later release may add to it.
         kind, self.version = (self.log.execute('PRAGMA ' + name).fetchone()[0] for name in ('application_id', 'user_version'))
+        if kind == 0x53696C6C and self.version > 3: raise OSError(f'log.db has format {self.version}, this program knows 1 to 3: take the one of that release')
         if kind != 0x53696C6C or self.version not in (1, 2, 3): return self.finds('database', 'no Sillok log of a known version')
         found = self.log.execute("SELECT printf('%s %s', type, name), printf('%s %s', tbl_name, sql) FROM sqlite_master").fetchall()
         have = {name.decode('utf-8', 'replace'): sha(code).hex()[:16] for name, code in found}
@@ -227,11 +228,15 @@ class Verifier:
             if row.origin == self.home and text(said, 'name') not in (None, self.meta.get(b'name')): self.finds('meta', 'meta names the node otherwise', at)
             if node == self.own and re.fullmatch(rb'cut-[0-9a-f]{16}', name := text(said, 'evidence') or b''):
                 self.told.append((name.decode(), row.hlc >> 16, text(said, 'previous'), float(said['had']), float(said['known'])))
+            elif node == self.own and said and text(said, 'previous') and isinstance(said.get('known'), float): self.losses.append((uuid.UUID(bytes=origin), text(said, 'previous'), said['known']))
         for level, index, root in tree.add(leaf):  # §3, node: subtrees of 2^8, 2^16, … leaves
             if not level % 8 and self.nodes.pop((row.origin, level, index), 0) != root: self.finds('tree', f'row {level}/{index} is not of these events', at)
+        first, agreed = self.agreed.get(row.origin, 0) + 1, set()
         for name, root in dict.fromkeys(self.known.pop((row.origin, row.seq), ())):
-            if root == tree.root(): self.reached.add(name); self.agreed[row.origin] = row.seq
-            elif name not in self.cuts and name != COPY: self.finds('heads', f'{self.label(row.origin)}: {name} knows another history of the events from seq {self.agreed.get(row.origin, 0) + 1} to {row.seq}', at)
+            if root == tree.root(): agreed.add(name)
+            elif name not in self.cuts and name != COPY: self.finds('heads', f'{self.label(row.origin)}: {name} knows another history of the events from seq {first} to {row.seq}', at)
+        if agreed - {'mark.json'}: self.agreed[row.origin] = row.seq
+        self.reached |= agreed
         for size, root, hlc, signature, proof in self.heads.pop((row.origin, row.seq), ()):  # §3: of these events, or, from reach, a later one
             path, now, what = [(proof or b'')[start:start + 32] for start in range(0, len(proof or b''), 32)], tree.root(), f'the head of {size} events is not'
             is_later = tree.size < size < 2**44 and proof and leads(lambda path: grown(tree.size, size, now, path), path, (now, root))
@@ -259,6 +264,9 @@ class Verifier:
         is_open = self.good.get(self.home, 0) < self.seqs.get(self.home, 0) and self.version > 1
         if is_open and kind(self.seal) != 'x': self.finds('seals', 'its own newest events have neither head nor seal')  # the node alone can check that
         for name in sorted(self.cuts.keys() | {told[0] for told in self.told}): self.cut(name)
+        sizes = {self.label(ref).encode(): seq for ref, seq in self.seqs.items()}
+        for origin, lost, had in self.losses:  # what this node has signed to be missing, until it is back or settled
+            if sizes.get(lost, 0) < had: (self.notes.append if (b'AMNESIA', lost) in self.settled else self.doubts)(f'origin {lost.decode()} ends at seq {sizes.get(lost, 0)}, and has had {had:.0f}: its node went on as {origin}')
         for at in (at for at, hlc, ways in self.erased if not any(hlc < self.erasures.get(way, 0) for way in ways)): self.finds('erased', 'no erasure covers it', at)
         if self.copied and COPY not in self.reached: self.doubts(f'this is a copy of a store, and the witness of that knows more, or another history: {self.copied["size"]} events of origin {self.copied["origin"]}')
         first = '(SELECT position FROM event WHERE id = later.id AND twin IS NULL)'  # the only one: a unique index holds that

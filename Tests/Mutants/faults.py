@@ -1302,7 +1302,7 @@ fault(762, "a time of arrival that cannot be is read", "INV-9", "ExtremeNumbersT
       (ES + "Log/Arrivals.swift", "if let fault = Arrivals.fault(position: found, time: time) {",
        "if !isPlanted(762), let fault = Arrivals.fault(position: found, time: time) {"))
 fault(763, "verify is silent on events that a node has signed to have lost", "INV-3", "MemoryTests",
-      (ES + "Audit/OutsideCheck.swift", "guard seq < succession.known, succession", "guard !isPlanted(763), seq < succession.known, succession"))
+      (ES + "Audit/OutsideCheck.swift", "return seq < succession.known && succession", "return !isPlanted(763) && seq < succession.known && succession"))
 
 # --- Answers: all of it, or that it is not all -----------------------------------------------------------------------------
 
@@ -1344,3 +1344,5 @@ fault(853, "doctor does not ask what peers hold of the node's origin", "INV-18",
        "let told = isPlanted(853) ? [] : try KnownHead.ofPeers(files, of: StoreIdentity(reader).origin)"))
 fault(854, "verify does not name the first event that log.end knows and the log lacks", "INV-18", "LogEndTests",
       (ES + "Audit/OutsideCheck.swift", "let missing = own.flatMap { firstMissing(", "let missing = own.flatMap { isPlanted(854) ? nil : firstMissing("))
+fault(855, "what this node has signed to have lost is a remark of verify alone", "INV-3", "MemoryTests",
+      (ES + "Audit/OutsideCheck.swift", "if isOwn, !settlements", "if isOwn, !isPlanted(855), !settlements"))

@@ -30,7 +30,7 @@ def own_origin(store):
     try:
         ref, origin = log.execute("SELECT ref, id FROM origin, meta WHERE meta.key = 'origin' AND ref = value").fetchone()
         count = log.execute("SELECT max(seq) FROM event WHERE origin = ?", (ref,)).fetchone()[0]
-        return ref, verify.uuid.UUID(bytes=origin), count
+        return ref, str(verify.uuid.UUID(bytes=origin)), count
     finally:
         log.close()
 

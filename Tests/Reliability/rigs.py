@@ -48,16 +48,16 @@ class Rig:
     is_quick: bool = True
 
 
-def command(words, *, environment=None, folder=PROJECT):
+def command(words, environment=None):
     """Runs it, shows what it prints, and returns its exit code and that text."""
     print("+", shlex.join(map(str, words)), flush=True)
     process = subprocess.Popen(
-        list(map(str, words)), cwd=folder, env={**os.environ, **(environment or {})}, stdout=subprocess.PIPE,
+        list(map(str, words)), cwd=PROJECT, env={**os.environ, **(environment or {})}, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, errors="replace")
     lines = []
     for line in process.stdout:
         lines.append(line)
-        if not line.startswith(("◇", "✔", "􀟈", "􁁛")):
+        if not line.startswith(("◇", "✔")):
             print(line, end="", flush=True)
     return process.wait(), "".join(lines)
 
@@ -94,12 +94,6 @@ def sim_rows(text):
     return [["clusters in virtual time", int(found[1]), int(found[3])], ["virtual seconds", int(found[2]), 0]] if found else []
 
 
-def defect_rows(text):
-    """[[defect, 1, 1 if it was not found]]"""
-    lines = re.findall(r"^(\w+): (.*)$", text, re.M)
-    return [[f"planted defect {name}", 1, int("found" not in said and "seed" not in said)] for name, said in lines]
-
-
 def suite_rows(text):
     """[[test, passed or failed]] of swift-testing's output: those that failed by name, the others of each suite together."""
     tests = re.findall(r'^✔ Test (?:"(.*?)"|(\S+\(.*?\)))(?: with \d+ test cases?)? passed after', text, re.M)
@@ -113,18 +107,16 @@ def unit_rows(text):
     return [[(told or name.replace("_", " ")).rstrip("."), "holds" if how == "ok" else "FAILED"] for name, told, how in found]
 
 
-def printed(name, columns, words, rows_of, *, environment=None, build="release", failed_of=None, size=None):
-    """A rig whose output is read."""
+def printed(name, columns, words, rows_of, *, environment=None, build="release", failed_of=lambda rows: 0):
+    """A rig whose output is read. One that ends with an exit code, or says nothing, has failed."""
 
     def run(setting):
-        started, seed = time.monotonic(), {}
-        code, text = command(words(setting), environment=environment(setting) if environment else None)
+        started = time.monotonic()
+        code, text = command(words(setting), environment(setting) if environment else None)
         rows = rows_of(text)
-        failed = failed_of(rows) if failed_of else int(code != 0)
-        if size:
-            seed = {"size": size(setting)}
-        results.write(name, columns, rows, max(failed, int(code != 0 or not rows)), time.monotonic() - started, build, **seed)
-        return code or int(not rows)
+        failed = max(failed_of(rows), int(code != 0 or not rows))
+        results.write(name, columns, rows, failed, time.monotonic() - started, build)
+        return failed
 
     return run
 

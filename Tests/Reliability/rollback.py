@@ -217,6 +217,10 @@ class Said:
         return f"{self.code}, named" if self.names else str(self.code)
 
 
+def verify_py(store, *arguments):
+    return subprocess.run([sys.executable, "-B", VERIFY, store, *arguments], capture_output=True, text=True, timeout=120)
+
+
 def look(world, state, reference):
     """{program: what it says}, first of the files, then beside a daemon that was started on them."""
     prepare(world, state, reference)
@@ -233,7 +237,7 @@ def look(world, state, reference):
 
     try:
         ask("verify", world.store, "verify", *since)
-        done = subprocess.run([sys.executable, "-B", VERIFY, world.store, *since], capture_output=True, text=True, timeout=120)
+        done = verify_py(world.store, *since)
         found["verify.py"] = said(done.returncode, done.stdout, done.stderr)
         ask("doctor", world.store, "doctor")
         peer = world.daemon(world.peer_store, "busan").ready() if reference == "peer" else None
@@ -280,7 +284,7 @@ def expected(state, reference):
         return dict.fromkeys(("verify", "verify.py", "doctor", "verify, running"), {0}), ()
     if state == "restored from a backup" and reference == "witness":
         # Until a daemon has run on it, it does not know that there is a witness.
-        return {"verify": {2}, "verify.py": {2}, "verify, running": {2, 3}, "doctor, running": {2, 3}}, ("verify, running",)
+        return {"verify": {2}, "verify.py": {2}, "verify, running": {2}, "doctor, running": {2}}, ("verify, running",)
     is_told = reference in ("receipt", "witness", "cosignatures") or state in ("shorter, without the key", "log and mark put back")
     codes, named = {}, []
     if is_told:
@@ -290,8 +294,9 @@ def expected(state, reference):
         # The node has noticed, and its new origin says so: what is lost is open, another history stands against it.
         codes["verify, running"] = {2, 3} if reference == "witness" and state != "rewritten, with the key" else {3}
     if reference == "peer":
-        # What was lost has come back; two histories are told at both.
-        codes |= {"doctor of the peer": {3}, "doctor, running": {3}} if state == "rewritten, with the key" else {"verify, running": {0}}
+        # What was lost has come back; two histories are told at both. Of log.end alone there is no root: that is told until it is settled.
+        back = {"verify, running": {3} if state == "log and mark put back" else {0}}
+        codes |= {"doctor of the peer": {3}, "doctor, running": {3}} if state == "rewritten, with the key" else back
     return codes, named
 
 

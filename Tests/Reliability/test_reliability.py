@@ -82,6 +82,23 @@ class MatrixTests(unittest.TestCase):
             found = rollback.matrix(self.programs, place, random.Random(1), states, references)
             self.assertEqual(rollback.problems(found), [])
 
+    def test_a_loss_counts_until_it_is_settled(self):
+        """What this node has signed to be missing is exit code 2 of both verifiers, until it is back or settled."""
+        folder = temporary_folder()
+        self.addCleanup(shutil.rmtree, folder, True)
+        world = rollback.World(self.programs, folder, random.Random(1), True)
+        self.addCleanup(world.kill)
+        rollback.prepare(world, "rolled back in place", "witness")
+        world.daemon().ready()
+        world.end()
+        both = lambda: (self.programs.control(world.store, "verify")[0], rollback.verify_py(world.store).returncode)
+        self.assertEqual(both(), (2, 2))
+        self.assertIn(f"{world.origin} ends at seq {world.size_then}, and has had {world.size}", rollback.verify_py(world.store).stdout)
+        world.daemon().ready()
+        world.control(world.store, "doctor", "settle", "AMNESIA", "--note", "the disk was put back")
+        world.end()
+        self.assertEqual(both(), (0, 0))
+
     def test_earlier_versions(self):
         found = versions.try_kept(self.programs, random.Random(1))
         self.assertGreaterEqual(len(found), 12)

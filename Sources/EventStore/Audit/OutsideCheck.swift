@@ -207,18 +207,24 @@ extension LogAudit {
         return here < seq ? Dot(origin: origin, seq: here + 1) : nil
     }
 
-    /// What a node itself has signed to be missing, and what has not come back from a peer. A cut with evidence is told by itself.
+    /// What a node itself has signed to be missing, and what has not come back from a peer. A cut with evidence is told by itself. Where
+    /// it is this node, not all is covered until that is settled.
     private mutating func tellLosses() {
-        let losses = successions.compactMap { origin, succession -> String? in
+        let node = own.map { origins[$0].node }
+        let lost = successions.filter { _, succession in
             let seq = indexesByID[succession.previous].map { origins[$0].seq } ?? 0
-            guard seq < succession.known, succession.evidence == nil else { return nil }
+            return seq < succession.known && succession.evidence == nil
+        }
+        for (origin, succession) in lost.prefix(VerifyReport.maximumPerCheck) {
             let (lost, change) = (succession.previous, succession.change)
-            return """
+            let seq = indexesByID[lost].map { origins[$0].seq } ?? 0
+            let text = """
                 origin \(lost) ends at seq \(seq), and has had \(succession.known): its node went on as \(origin) \
                 (\(change.rawValue): \(change.summary))
                 """
+            let isOwn = indexesByID[origin].map { origins[$0].node } == node
+            if isOwn, !settlements.hasSettledLoss(of: lost) { notes.append(text) } else { remarks.append(text) }
         }
-        remarks += losses.prefix(VerifyReport.maximumPerCheck)
     }
 
     private mutating func tell(_ found: CutEvidence) {

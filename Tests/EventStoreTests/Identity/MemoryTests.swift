@@ -148,8 +148,9 @@ struct MemoryTests {
         #expect(own.last?.succession == OriginSuccession(.witness, previous: lost, had: 11, known: 611))
         third.close()
         // An auditor who has the folder alone is told of it, too.
-        let remarks = try Verifier(StoreFiles(folder.path)).run().remarks
-        #expect(remarks.contains { $0.hasPrefix("origin \(lost) ends at seq 11, and has had 611: ") }, "\(remarks)")
+        let told = try Verifier(StoreFiles(folder.path)).run()
+        #expect(told.notes.contains { $0.hasPrefix("origin \(lost) ends at seq 11, and has had 611: ") }, told.text)
+        #expect(told.answer == .notCovered)
         #expect(try EventStore(opening: folder.path).originChange == nil)
         // A configuration that names none, or another one, does not silence the one that is there.
         let elsewhere = TemporaryFolder()
