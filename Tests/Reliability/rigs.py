@@ -162,7 +162,7 @@ PROGRAMS = lambda setting: setting.programs
 
 RIGS = [
     Rig("crash-images", "Power cuts", writes_itself(
-        *PYTHON, "Tests/CrashImages", "--programs", PROGRAMS, "--images", lambda s: s.size(255, 10_000), "--seed", SEED,
+        *PYTHON, "Tests/CrashImages", "--programs", PROGRAMS, "--images", lambda s: s.size(170, 10_000), "--seed", SEED,
         "--jobs", lambda s: str(s.jobs), "--keep", ".build/crash-images")),
     Rig("kills", "kill -9", writes_itself(
         *PYTHON, "Tests/CrashImages", "--programs", PROGRAMS, "--kills", lambda s: s.size(20, 100), "--seed", SEED)),
