@@ -207,9 +207,10 @@ class Others:
 
     def __init__(self, store):  # Before the log is read: what a running node commits meanwhile is no contradiction.
         self.store, self.lists, path = store, [], os.path.join(store.folder, 'cosigned.db')
-        if not os.path.lexists(path): return
+        if not os.path.lexists(path) or os.path.isfile(path) and not os.path.getsize(path): return
         try:
             file = opened(path)
+            if file.execute('PRAGMA schema_version').fetchone() == (0,): return file.close()  # a power cut ended its making
             is_table = file.execute("SELECT type FROM sqlite_master WHERE name = 'value'").fetchall() == [(b'table',)]
             if not is_table: raise OSError('it has no table value')
             self.lists = file.execute('SELECT name, CASE WHEN length(bytes) <= 204816 THEN bytes END FROM value ORDER BY name').fetchall()

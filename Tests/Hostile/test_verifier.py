@@ -266,6 +266,12 @@ class Lies(unittest.TestCase):
         with self.subTest('none'):
             (store / 'cosigned.db').unlink()
             self.assertEqual(self.both(store)[:2], (0, 0))
+        with self.subTest('a power cut ended its making'):
+            with values(store) as file:
+                file.execute('PRAGMA journal_mode = WAL')
+            self.assertEqual(self.both(store)[:2], (0, 0))
+            (store / 'cosigned.db').write_bytes(b'')
+            self.assertEqual(self.both(store)[:2], (0, 0))
 
     def test_every_column_of_cosignatures(self):
         """As test_every_column, in a table that takes any value."""

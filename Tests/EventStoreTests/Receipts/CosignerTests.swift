@@ -112,6 +112,21 @@ struct CosignerTests {
         #expect(try verify(folder).answer == .contradicted)
     }
 
+    @Test("A file whose making was cut says nothing; one without its table is told (INV-18)", arguments: [0, 1, 2])
+    func cutInTheMaking(stage: Int) throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        let path = store.files.cosignatures
+        if stage == 0 { try Data().write(to: URL(filePath: path)) }
+        if stage > 0 { try Connection(path: path, mode: .write).execute("PRAGMA journal_mode = WAL") }
+        if stage == 2 {
+            try Connection(path: path, mode: .write).execute("CREATE TABLE value(x); DROP TABLE value")
+            #expect(throws: StoreError.self) { try KnownHead.ofPeers(store.files) }
+            return
+        }
+        #expect(try CosignatureFile(reading: store.files) == nil && KnownHead.ofPeers(store.files).isEmpty)
+    }
+
     @Test("What another has signed in its name is not taken for its own word")
     func forged() throws {
         let (folder, store) = try makeStore()
