@@ -125,7 +125,7 @@ public final class EventStore: Sendable {
         var memory = try RollbackDetection(
             reader, identity, key, place, surroundings,
             .init(
-                mark: mark, end: end, wal: found.verdict, told: KnownHead.ofPeers(files, of: identity.origin)))
+                mark: mark, end: end, wal: found.verdict, told: HeldHead.ofPeers(files, of: identity.origin)))
         witness = memory.witness
         originChange = memory.change
         cut = memory.evidence(named: found.kept, at: wall())

@@ -1340,8 +1340,8 @@ fault(852, "a start does not ask what peers hold of its origin", "INV-4", "Cosig
       (ES + "Identity/RollbackDetection.swift", "if change != .copied, change != .machine {",
        "if change != .copied, change != .machine, !isPlanted(852) {"))
 fault(853, "doctor does not ask what peers hold of the node's origin", "INV-18", "CosignerTests",
-      (ES + "Audit/OutsideCheck.swift", "let told = try KnownHead.ofPeers(files, of: StoreIdentity(reader).origin)",
-       "let told = isPlanted(853) ? [] : try KnownHead.ofPeers(files, of: StoreIdentity(reader).origin)"))
+      (ES + "Audit/OutsideCheck.swift", "let told = try HeldHead.ofPeers(files, of: StoreIdentity(reader).origin)",
+       "let told = isPlanted(853) ? [] : try HeldHead.ofPeers(files, of: StoreIdentity(reader).origin)"))
 fault(854, "verify does not name the first event that log.end knows and the log lacks", "INV-18", "LogEndTests",
       (ES + "Audit/OutsideCheck.swift", "let missing = own.flatMap { firstMissing(", "let missing = own.flatMap { isPlanted(854) ? nil : firstMissing("))
 fault(855, "what this node has signed to have lost is a remark of verify alone", "INV-3", "MemoryTests",

@@ -51,7 +51,7 @@ package struct Outside {
         let outside = try Outside(files, isWritten: false)
         if case .damaged(let text) = outside.wal { return text }
         let reader = try LogReader(files)
-        let told = try KnownHead.ofPeers(files, of: StoreIdentity(reader).origin)
+        let told = try HeldHead.ofPeers(files, of: StoreIdentity(reader).origin)
         for (head, source) in outside.heads.map({ ($0.head, $0.source) }) + told.map({ ($0.head, $0.source) }) {
             guard let here = try reader.tree(of: head.origin, size: head.size) else {
                 return head.beyond(try reader.vector()[head.origin], source)

@@ -29,7 +29,7 @@ struct RollbackDetection {
         let end: LogEnd.Found
         let wal: WALVerdict
         /// What peers have told that they hold.
-        let told: [KnownHead]
+        let told: [HeldHead]
     }
 
     init(
@@ -71,7 +71,7 @@ struct RollbackDetection {
         }
         // Of a copy peers may know more: it begins a new origin in any case.
         if change != .copied, change != .machine {
-            for known in left.told where known.head.origin == had.origin { try compare(known, reader, origins) }
+            for held in left.told where held.head.origin == had.origin { try compare(held, reader, origins) }
         }
         if folder != before { values["witness"] = "" }
         // A store and its configuration may have changed together, as where a backup is put on a new disk.
@@ -133,13 +133,11 @@ struct RollbackDetection {
     }
 
     private mutating func compare(
-        _ known: KnownHead, _ reader: LogReader, _ origins: [StoredOrigin]
+        _ held: HeldHead, _ reader: LogReader, _ origins: [StoredOrigin]
     ) throws(StoreError) {
-        guard try compare(known.head, reader, origins) else { return }
-        let isShorter = had.seq < known.head.size
-        isCut(
-            isShorter ? known.head.beyond(had.seq, known.source) : known.head.otherHistory(known.source), known.head,
-            0)
+        let head = held.head
+        guard try compare(head, reader, origins) else { return }
+        isCut(had.seq < head.size ? head.beyond(had.seq, held.source) : head.otherHistory(held.source), head, 0)
     }
 
     private mutating func compare(
@@ -249,6 +247,12 @@ extension RollbackDetection {
         witness.note(head)
         if witness.problem == nil { remember(witness.folder) }
     }
+}
+
+/// A head of the origin that the node appends to, which a peer holds, and how findings name the peer.
+struct HeldHead {
+    let head: TreeHead
+    let source: String
 }
 
 extension TreeHead {
