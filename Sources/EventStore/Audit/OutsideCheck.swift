@@ -272,8 +272,8 @@ extension LogAudit {
             root = try merkle.root(origin: origins[index].ref, size: head.size, names: &names)
         }
         guard root == head.root else {
-            return findings.add(
-                .ends, "\(what) has other events up to seq \(head.size) than \(known.source) knows")
+            let dot = Dot(origin: head.origin, seq: 1)
+            return findings.add(VerifyFinding(.ends, head.otherHistory(known.source), dot: dot))
         }
         if known.isStored, origins[index].headSize < head.size, findings.counts[.heads] == nil {
             findings.add(.heads, "\(what): the head at \(head.size), which \(known.source) knows, is missing")
