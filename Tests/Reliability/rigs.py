@@ -185,7 +185,7 @@ RIGS = [
         "--suite", lambda s: s.size("lies,files,access", "all"))),
     Rig("sim", "Clusters in virtual time", printed(
         "sim", ["what", "how many", "failed"],
-        lambda s: [s.programs + "/sillok-sim", "run", s.size(500, 20_000), "--jobs", s.jobs], sim_rows,
+        lambda s: [s.programs + "/sillok-sim", "run", s.size(100, 20_000), "--jobs", s.jobs], sim_rows,
         failed_of=lambda rows: sum(row[-1] for row in rows))),
     Rig("soak", "Daemons under everything", printed(
         "soak", ["what", "how many"], swift_tests("SoakTests"), soak_rows, build="debug",
