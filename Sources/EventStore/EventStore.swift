@@ -123,7 +123,9 @@ public final class EventStore: Sendable {
         present = Lock(identity)
         forks = Lock(Set(try ForkEvidence.list(files).map(\.origin)))
         var memory = try RollbackDetection(
-            reader, identity, key, place, surroundings, .init(mark: mark, end: end, wal: found.verdict))
+            reader, identity, key, place, surroundings,
+            .init(
+                mark: mark, end: end, wal: found.verdict, told: HeldHead.ofPeers(files, of: identity.origin)))
         witness = memory.witness
         originChange = memory.change
         cut = memory.evidence(named: found.kept, at: wall())

@@ -1344,7 +1344,7 @@ fault(762, "a time of arrival that cannot be is read", "INV-9", "ExtremeNumbersT
       (ES + "Log/Arrivals.swift", "if let fault = Arrivals.fault(position: found, time: time) {",
        "if !isPlanted(762), let fault = Arrivals.fault(position: found, time: time) {"))
 fault(763, "verify is silent on events that a node has signed to have lost", "INV-3", "MemoryTests",
-      (ES + "Audit/OutsideCheck.swift", "guard seq < succession.known, succession", "guard !isPlanted(763), seq < succession.known, succession"))
+      (ES + "Audit/OutsideCheck.swift", "return seq < succession.known && succession", "return !isPlanted(763) && seq < succession.known && succession"))
 
 # --- Answers: all of it, or that it is not all -----------------------------------------------------------------------------
 
@@ -1370,3 +1370,21 @@ fault(758, "--quiet hides what an answer lacks", "INV-6", "BehindTests",
       ("Sources/syncctl/Client/FreshViews.swift", "Voice(isQuiet: false,", "Voice(isQuiet: isPlanted(758) && session.isQuiet,"))
 fault(759, "whoami prints an empty line", "", "CLIJSONTests",
       ("Sources/syncctl/Client/DaemonClient.swift", "body.last == UInt8(ascii: \"\\n\") ?", "body.last == UInt8(ascii: \"\\n\") && !isPlanted(759) ?"))
+
+# --- A log that was put back --------------------------------------------------------------------------------------------------
+
+fault(850, "after an orderly end a start does not compare the log with log.end", "INV-4", "LogEndTests",
+      (ES + "Identity/RollbackDetection.swift", "            guard isSameBoot || mark.durability == .full else { return }\n            if top",
+       "            guard isSameBoot || mark.durability == .full, !isOrderly || !isPlanted(850) else { return }\n            if top"))
+fault(851, "of a witness that knows another history no evidence is kept", "INV-3", "MemoryTests",
+      (ES + "Identity/RollbackDetection.swift", "?.size ?? 0) >= head.size {", "?.size ?? 0) >= head.size, !isPlanted(851) {"))
+fault(852, "a start does not ask what peers hold of its origin", "INV-4", "CosignerTests",
+      (ES + "Identity/RollbackDetection.swift", "if change != .copied, change != .machine {",
+       "if change != .copied, change != .machine, !isPlanted(852) {"))
+fault(853, "doctor does not ask what peers hold of the node's origin", "INV-18", "CosignerTests",
+      (ES + "Audit/OutsideCheck.swift", "let told = try HeldHead.ofPeers(files, of: StoreIdentity(reader).origin)",
+       "let told = isPlanted(853) ? [] : try HeldHead.ofPeers(files, of: StoreIdentity(reader).origin)"))
+fault(854, "verify does not name the first event that log.end knows and the log lacks", "INV-18", "LogEndTests",
+      (ES + "Audit/OutsideCheck.swift", "let missing = own.flatMap { firstMissing(", "let missing = own.flatMap { isPlanted(854) ? nil : firstMissing("))
+fault(855, "what this node has signed to have lost is a remark of verify alone", "INV-3", "MemoryTests",
+      (ES + "Audit/OutsideCheck.swift", "if isOwn, !settlements", "if isOwn, !isPlanted(855), !settlements"))
