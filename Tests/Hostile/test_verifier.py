@@ -56,11 +56,15 @@ def rewritten(store, position, payload):
     log.text_factory = verify.Text
     names, (ref,) = dict(log.execute('SELECT * FROM name')), log.execute("SELECT value FROM meta WHERE key = 'origin'").fetchone()
     origins = {ref: rest for ref, *rest in log.execute('SELECT * FROM origin')}
-    tree, roots = verify.Tree(), {}
+    tree, roots, tile = verify.Tree(), {}, b''
     for row in map(lambda values: verify.Row(*values), log.execute('SELECT * FROM event WHERE origin = ? ORDER BY seq', (ref,)).fetchall()):
         leaf = verify.leaf_of(verify.header_of(row, names, origins), row.digest or verify.sha(row.salt, row.payload))
         log.execute('UPDATE event SET leaf = ? WHERE position = ?', (int.from_bytes(leaf[:4], 'big', signed=True), row.position))
         for level, number, root in tree.add(leaf):
+            tile = tile + root if level == 4 else tile
+            if level == 8:
+                log.execute('UPDATE tile SET hashes = ? WHERE position = ?', (tile, row.position))
+                tile = b''
             log.execute('UPDATE node SET hash = ? WHERE origin = ? AND level = ? AND number = ?', (root, ref, level, number))
         roots[tree.size] = tree.root(), row.hlc
     for (size,) in log.execute('SELECT size FROM head WHERE origin = ?', (ref,)).fetchall():
@@ -213,7 +217,7 @@ class Lies(unittest.TestCase):
                 "INSERT INTO meta VALUES(x'6f64', 'x')": 3, "INSERT INTO meta VALUES('later', 5)": 2, "INSERT INTO meta VALUES('later', NULL)": 2,
                 "INSERT INTO meta VALUES('skew x', 5)": 3, "INSERT INTO meta VALUES('erasure 5', 5)": 3, "INSERT INTO meta VALUES('erased', x'35')": 3,
                 "INSERT INTO meta VALUES('SKEW x', '5')": 2, "INSERT INTO meta VALUES('erasure x', '5')": 2,
-                'INSERT INTO arrival VALUES((SELECT max(position) FROM event), 5)': 0, 'INSERT INTO arrival VALUES((SELECT max(position) + 1 FROM event), 5)': 3,
+                'INSERT OR REPLACE INTO arrival VALUES((SELECT max(position) FROM event), 5)': 0, 'INSERT INTO arrival VALUES((SELECT max(position) + 1 FROM event), 5)': 3,
                 f'INSERT INTO arrival VALUES({2**44 - 1}, 5)': 3, 'INSERT INTO tile VALUES(1, zeroblob(512))': 3, 'INSERT INTO tile VALUES(99999, zeroblob(512))': 3,
                 'INSERT INTO tile VALUES(-1, zeroblob(512))': 3, 'UPDATE tile SET position = position + 1': 3, 'DELETE FROM tile': 0, 'DROP TABLE tile': 0,
                 'UPDATE tile SET hashes = substr(hashes, 1, 511)': 3, 'UPDATE tile SET hashes = zeroblob(512)': 3, 'UPDATE tile SET hashes = CAST(hashes AS TEXT)': 3,
