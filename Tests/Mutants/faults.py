@@ -1346,6 +1346,35 @@ fault(762, "a time of arrival that cannot be is read", "INV-9", "ExtremeNumbersT
 fault(763, "verify is silent on events that a node has signed to have lost", "INV-3", "MemoryTests",
       (ES + "Audit/OutsideCheck.swift", "return seq < succession.known && succession", "return !isPlanted(763) && seq < succession.known && succession"))
 
+# --- Tiles, and two checkers that say the same -----------------------------------------------------------------------------
+
+fault(770, "a tile has leaves in place of roots", "INV-3", "MerkleTileTests",
+      (ES + "Log/MerkleTile.swift", "if let root { tile.append(root) }", "if let root { tile.append(isPlanted(770) ? leaf : root) }"))
+fault(771, "verify passes over a tile that is not of its events", "INV-3", "MerkleTileTests",
+      (ES + "Audit/OriginProof.swift", "guard isTiled, let tile = node.tile", "guard isTiled, !isPlanted(771), let tile = node.tile"))
+fault(772, "verify passes over tiles of no events", "INV-3", "MerkleTileTests",
+      (ES + "Audit/TableCheck.swift", "guard isTiled else { return }", "guard isTiled, !isPlanted(772) else { return }"))
+fault(773, "a log that is cut keeps the tiles behind its end", "INV-3", "RoundTripTests",
+      (ES + "Backup/RestoredLog.swift", "DELETE FROM tile WHERE position > ?\", .unsigned(last)",
+       "DELETE FROM tile WHERE position > ?\", .unsigned(isPlanted(773) ? top : last)"))
+fault(774, "a log of an earlier release never gets its tiles", "", "MerkleTileTests",
+      (ES + "Writer/LogTransactions.swift", "if jobs.isEmpty { try tiles.fill", "if jobs.isEmpty, !isPlanted(774) { try tiles.fill"))
+fault(775, "a tile is made of events that were changed", "INV-3", "MerkleTileTests",
+      (ES + "Log/TileFiller.swift", "[node.hash] == stored else", "isPlanted(775) || [node.hash] == stored else"))
+fault(776, "a proof reads all 256 events around one", "", "MerkleTileTests",
+      (ES + "Receipts/AuditPaths.swift", "let tile = isTiled && !isEdge ?", "let tile = isTiled && !isEdge && !isPlanted(776) ?"))
+fault(777, "a snapshot's tiles stand at other positions", "INV-12", "MerkleTileTests",
+      (ES + "Snapshot/BulkLoad/Sequencer.swift", "at: position + 1)", "at: position + (isPlanted(777) ? 2 : 1))"))
+fault(779, "verify passes over seals of another type", "INV-4", "TamperTableTests",
+      (ES + "Audit/RowRules.swift", "RowRule(.seals, \"seal IS NULL OR \\(blob(\"seal\", 16))\"",
+       "RowRule(.seals, isPlanted(779) ? \"1\" : \"seal IS NULL OR \\(blob(\"seal\", 16))\""))
+fault(780, "verify passes over values of table meta of another type", "INV-2", "TamperTableTests",
+      (ES + "Audit/TableCheck.swift", "for row in types where !row.isText ||", "for row in types where !isPlanted(780) && !row.isText || !isPlanted(780) &&"))
+fault(781, "verify passes over arrivals beyond the log's end", "INV-2", "ExtremeNumbersTests",
+      (ES + "Audit/TableCheck.swift", "(SELECT coalesce(max(position), 0) FROM event)", "(SELECT coalesce(max(position), 0) FROM event) + \\(isPlanted(781) ? 99 : 0)"))
+fault(782, "names in cosigned.db that are no text are passed over", "INV-18", "CosignerTests",
+      (ES + "Receipts/CosignatureFile.swift", "let foreign = try values.foreign()", "let foreign = isPlanted(782) ? [] : try values.foreign()"))
+
 # --- Answers: all of it, or that it is not all -----------------------------------------------------------------------------
 
 fault(750, "the last line of an answer from old views does not say what it lacks", "INV-6", "BehindTests",

@@ -47,6 +47,7 @@ def shortened(store, seq):
         top = log.execute("SELECT position FROM event WHERE origin = ? AND seq = ?", (ref, seq)).fetchone()[0]
         log.execute("DELETE FROM event WHERE position > ?", (top,))
         log.execute("DELETE FROM arrival WHERE position > ?", (top,))
+        log.execute("DELETE FROM tile WHERE position > ?", (top,))
         for origin, most in log.execute("SELECT origin, max(seq) FROM event GROUP BY origin").fetchall():
             log.execute("DELETE FROM head WHERE origin = ? AND size > ?", (origin, most))
             log.execute("DELETE FROM node WHERE origin = ? AND (number + 1) << level > ?", (origin, most))
@@ -60,12 +61,16 @@ def _made_right(store, change):
     change(log, ref)
     names = dict(log.execute("SELECT * FROM name"))
     origins = {number: rest for number, *rest in log.execute("SELECT * FROM origin")}
-    tree, roots = verify.Tree(), {}
+    tree, roots, tile = verify.Tree(), {}, b""
     for values in log.execute("SELECT * FROM event WHERE origin = ? ORDER BY seq", (ref,)).fetchall():
         row = verify.Row(*values)
         leaf = verify.leaf_of(verify.header_of(row, names, origins), row.digest or verify.sha(row.salt, row.payload))
         log.execute("UPDATE event SET leaf = ? WHERE position = ?", (int.from_bytes(leaf[:4], "big", signed=True), row.position))
         for level, number, root in tree.add(leaf):
+            tile = tile + root if level == 4 else tile
+            if level == 8:
+                log.execute("UPDATE tile SET hashes = ? WHERE position = ?", (tile, row.position))
+                tile = b""
             log.execute("UPDATE node SET hash = ? WHERE origin = ? AND level = ? AND number = ?", (root, ref, level, number))
         roots[tree.size] = tree.root(), row.hlc
     own = origins[ref][0]

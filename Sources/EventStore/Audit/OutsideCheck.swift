@@ -176,12 +176,9 @@ extension Outside {
 extension LogReader {
     /// Keys of table `meta` that no release so far has written: of a later one, or not what they were.
     fileprivate func strangeSettings() throws(StoreError) -> [String] {
-        let known =
-            ["name", "cluster", "incarnation", "origin", "reads", "rereads", "file", "machine", "witness"]
-            + ErasureIndex.settings
-        return try mapped { () throws(DatabaseError) in
-            try connection.all("SELECT key FROM meta WHERE key NOT LIKE 'skew %' ORDER BY key") { $0.text(0) }
-        }.filter { !known.contains($0) && !ErasureIndex.isPlace($0) }
+        try mapped { () throws(DatabaseError) in
+            try connection.all("SELECT key FROM meta ORDER BY key") { $0.text(0) }
+        }.filter { LogSetting.type(of: $0) == nil }
     }
 }
 

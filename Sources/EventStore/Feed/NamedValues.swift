@@ -47,6 +47,15 @@ package final class NamedValues {
         }
     }
 
+    /// The names, as SQL writes them, of rows that no release has put: the name is no text, or the bytes are none.
+    package func foreign() throws(StoreError) -> [String] {
+        try mapped { () throws(DatabaseError) in
+            try connection.all(
+                "SELECT substr(quote(name), 1, 90) FROM value WHERE typeof(name) <> 'text' OR typeof(bytes) <> 'blob'"
+            ) { $0.text(0) }
+        }
+    }
+
     /// Puts all of these, or none; `nil` takes one away.
     package func put(_ values: [(name: String, bytes: [UInt8]?)]) throws(StoreError) {
         try mapped { () throws(DatabaseError) in

@@ -118,7 +118,7 @@ final class Appender {
         let last = places[outcomes.count - 1].hlc
         state.clock = HybridClock(last: last)
         let growth = events.growth(outcomes.count)
-        (state.origins[own].range, state.origins[own].hlc) = (growth.tree, last)
+        (state.origins[own].tree, state.origins[own].hlc) = (growth.tree, last)
         try keep(growth.nodes, own)
         return outcomes
     }
@@ -339,7 +339,7 @@ final class Appender {
         let ref = Int64(state.origins.count) + 1
         try Schema.insertOrigin(id, start.key, ref: ref, on: connection)
         state.add(
-            OriginState(ref: ref, id: id, key: start.key, range: MerkleRange(), hlc: HybridTime(rawValue: 0)))
+            OriginState(ref: ref, id: id, key: start.key, tree: GrowingTree(), hlc: HybridTime(rawValue: 0)))
         return state.origins.count - 1
     }
 
@@ -390,7 +390,7 @@ final class Appender {
         advanced.insert(index)
         note(header, body, at: state.position, twin: twin)
         state.origins[index].hlc = header.hlc
-        try keep(state.origins[index].range.grow(leaf, using: sha), index)
+        try keep(state.origins[index].tree.grow(leaf, using: sha), index)
     }
 
     /// Keeps the event at the log's end for those who follow it.
@@ -400,11 +400,12 @@ final class Appender {
         fresh.add(StoredEvent(position: position, event: Event(header: header, body: body), twinOf: twin))
     }
 
-    /// Puts the roots of completed subtrees into the log.
+    /// Puts the roots of completed subtrees into the log. The origin's last events, back to the first of those, stand one after the other at
+    /// the log's end.
     private func keep(_ nodes: [MerkleNode], _ index: Int) throws(DatabaseError) {
+        let origin = state.origins[index]
         for node in nodes {
-            try merkle.insertNode(
-                origin: state.origins[index].ref, level: node.level, index: node.index, hash: node.hash)
+            try merkle.insert(node, origin: origin.ref, at: state.position - (origin.size - node.end))
         }
     }
 }

@@ -25,6 +25,7 @@ package final class LogTransactions {
     private let connection: Connection
     private let appender: Appender
     private var arrivals: Arrivals
+    private var tiles = TileFiller()
     private let signer: HeadSigner
 
     /// Takes over a log. One of an earlier release is upgraded; one whose own last events are not what this node wrote is refused.
@@ -36,7 +37,7 @@ package final class LogTransactions {
     ) throws(StoreError) {
         self.connection = connection
         self.signer = signer
-        try mapped { () throws(DatabaseError) in try connection.execute(Schema.reach + Arrivals.table) }
+        try mapped { () throws(DatabaseError) in try connection.execute(Schema.added) }
         try FormatUpgrade.run(on: connection)
         do throws(DatabaseError) {
             try LogUpgrade.run(on: connection)
@@ -73,6 +74,8 @@ package final class LogTransactions {
             for (index, job) in jobs.enumerated() {
                 answers.append(try perform(job, sealing: index == jobs.count - 1 ? signer.key.sealer : nil))
             }
+            // Nobody waits for it: a pause.
+            if jobs.isEmpty { try tiles.fill(appender.state.origins, with: appender.merkle) }
             return answers
         }
     }

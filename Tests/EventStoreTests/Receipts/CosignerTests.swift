@@ -36,6 +36,25 @@ struct CosignerTests {
         #expect(CosignatureList(CosignatureList([said]).bytes + [0], of: said.node) == nil)
     }
 
+    @Test("What no release has put into cosigned.db is named, by its name (INV-18)")
+    func strange() throws {
+        let sample = try WitnessedStore()
+        defer { withExtendedLifetime(sample.folder) {} }
+        let (store, path) = (sample.store, sample.store.files.cosignatures)
+        try sample.tell([try sample.said(sample.busan.key, 301)], by: sample.busan.key)
+        let node = store.identity.node
+        #expect(try CosignatureFile(reading: store.files)?.strange(to: node) == [])
+        try Connection(path: path, mode: .write).execute(
+            """
+            ALTER TABLE value RENAME TO old; CREATE TABLE value(name, bytes); INSERT INTO value SELECT * FROM old;
+            INSERT INTO value VALUES(x'6d696e65', x''), (NULL, x''), (1.5, x''), ('node/a', x''), ('mine/a', 'text');
+            """)
+        let names = try #require(try CosignatureFile(reading: store.files)).strange(to: node)
+        #expect(Set(names).isSuperset(of: ["X'6D696E65'", "NULL", "1.5", "node/a", "mine/a"]), "\(names)")
+        let own = "node/\(sample.busan.key.publicKey.nodeID)"
+        #expect(!names.contains(own))
+    }
+
     @Test("It signs what it has of others, once for each step, and remembers it; its own origin it leaves to others")
     func signs() throws {
         let sample = try WitnessedStore()
