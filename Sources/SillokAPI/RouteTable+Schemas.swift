@@ -150,7 +150,7 @@ extension RouteTable {
             "SurveyAnswer",
             .object([
                 ("type", .choice(["answer"])), ("survey", .text), ("question", .text), ("value", .text),
-                ("count", .integer),
+                ("count", .integer), ("group?", .nullable(.text)),
             ])
         ),
         (

@@ -235,7 +235,18 @@ package enum RouteTable {
             answers: [.lines("A page.", .oneOf([.ref("Survey"), .ref("End")]))], errors: [.cursor, .scope]),
         RouteSpecification(
             .getSurvey, "GET", "/v1/surveys/{survey}", allReaders, "How often each answer was given.",
-            parameters: paging + moments + [RouteParameter("question", .text, "Only of this question.")],
+            parameters: paging + moments + [
+                RouteParameter("question", .text, "Only of this question."),
+                RouteParameter(
+                    "by", .choice(SurveyGrouping.allCases.map(\.rawValue)),
+                    "Counts for each day, bot, bot with the version of its persona, or conversation: `group` says which."),
+                RouteParameter("choice", .text, "With `by`: only this answer."),
+                RouteParameter("since", .time, "With `by`: only what was given from then on."),
+                RouteParameter("until", .time, "With `by`: only what was given before then."),
+                RouteParameter(
+                    "offset", .text, "With `by=day`: how far the clocks are ahead by which days begin, as `+09:00`; UTC unless said."
+                ),
+            ],
             answers: [.lines("A page.", .oneOf([.ref("SurveyAnswer"), .ref("End")]))],
             errors: [.notFound, .cursor, .scope]),
     ]

@@ -4,10 +4,12 @@ internal import EventStore
 /// Which events a reading command shows: the options that `history`, `conversation`, `tail`, `replay` and `export` share. Given several
 /// times, an option means any of its values; different ones must all hold. A list that is empty means any.
 struct EventSelection {
-    /// What all of them have.
-    static let options: [Command.Option] = [
+    static let times: [Command.Option] = [
         .value("since", "TIME", "From then on; seq:N is the time of the event at position N."),
         .value("until", "TIME", "Before then, in the same forms."),
+    ]
+    /// What all of them have.
+    static let options: [Command.Option] = times + [
         .value("type", "TYPE", "Only events of this type.", repeatable: true, names: "types"),
         .value(
             "role", "ROLE", "Only messages: of people, of bots, or both.",
