@@ -102,7 +102,8 @@ package struct BotSettings: Equatable, Sendable {
 
     /// The languages that it speaks.
     package var languages: [String] {
-        let texts = persona.byLanguage.isEmpty ? [greeting?.text, farewell?.text] + emergencies.map(\.text) : [persona]
+        let others = [greeting?.text, farewell?.text] + emergencies.map(\.text)
+        let texts = persona.byLanguage.isEmpty ? others : [persona]
         return Set(texts.flatMap { $0?.byLanguage.keys.map(\.self) ?? [] }).sorted()
     }
 

@@ -138,15 +138,15 @@ package struct Dialogue: Sendable {
         }
     }
 
-    /// What the bot's last text before the question asks for.
-    func wanted(by bot: String) -> SpokenRow.Wanted? {
+    /// The bot's last text before the question.
+    func lastReply(of bot: String) -> SpokenRow? {
         let before = rows.prefix { $0.id != question.id }
         let known = Set(before.map(\.id))
         // A reply to an earlier message may have come after the question.
         return rows.last { row in
             row.isReply && row.author.hasSameBytes(as: bot)
                 && (known.contains(row.id) || row.cause.map(known.contains) ?? false)
-        }?.intake
+        }
     }
 
     /// What was said before, as turns: each reply behind its message, also one that came after the question, as where a user asks twice at

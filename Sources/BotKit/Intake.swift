@@ -45,7 +45,9 @@ package struct Intake: Equatable, Sendable {
 }
 
 extension Intake.Form {
-    private static let (longestText, mostYears) = (100, 130)
+    private static let longestText = 100
+    /// 130 years.
+    private static let longestLife: Int64 = 130 * 366 * 86_400_000
     /// Somewhere it is tomorrow already.
     private static let farthestZone: Int64 = 14 * 3_600_000
 
@@ -56,30 +58,26 @@ extension Intake.Form {
         switch self {
         case .text:
             let lines = said.split(whereSeparator: \.isNewline)
-                .map { String(String($0.drop(while: \.isWhitespace).reversed()).drop(while: \.isWhitespace).reversed()) }
-                .filter { !$0.isEmpty }
+                .map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }.filter { !$0.isEmpty }
             guard lines.count == 1, let line = lines.first, line.count <= Self.longestText else { return nil }
             return line
         case .date:
-            guard let day = Self.day(said), day.exists else { return nil }
-            let today = CivilTime(milliseconds: now + Self.farthestZone)
-            guard day.milliseconds <= today.milliseconds, today.year - day.year <= Self.mostYears else { return nil }
-            return "\(day.year)-\(Self.two(day.month))-\(Self.two(day.day))"
+            // No calendar has a day whose midnight is no time.
+            guard let day = Self.day(said), let midnight = Timestamp.milliseconds(day + "T00:00:00Z"),
+                midnight <= now + Self.farthestZone, midnight >= now - Self.longestLife
+            else { return nil }
+            return day
         }
     }
 
-    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-
-    /// The one date in a text: three numbers, the first of four digits, or eight digits.
-    private static func day(_ said: String) -> CivilTime? {
+    /// The one date in a text, as `1990-01-02`: three numbers, the first of four digits, or eight digits.
+    private static func day(_ said: String) -> String? {
         var groups = said.split { !($0.isASCII && $0.isNumber) }.map(String.init)
         if groups.count == 1, let all = groups.first, all.count == 8 {
             groups = [String(all.prefix(4)), String(all.dropFirst(4).prefix(2)), String(all.suffix(2))]
         }
         guard groups.count == 3, groups[0].count == 4, groups[1].count <= 2, groups[2].count <= 2 else { return nil }
-        let numbers = groups.compactMap { Int($0) }
-        guard numbers.count == 3 else { return nil }
-        return CivilTime(year: numbers[0], month: numbers[1], day: numbers[2])
+        return ([groups[0]] + groups[1...].map { $0.count == 1 ? "0" + $0 : $0 }).joined(separator: "-")
     }
 }
 
@@ -91,11 +89,14 @@ extension ReplyMachine {
     /// What is done with a message where the bot has asked for a field of the profile; `nil` where it is a question as any other.
     mutating func takeIn(_ text: String, _ dialogue: Dialogue) -> [Effect]? {
         let question = dialogue.question
-        guard let intake = settings.greeting?.intake, let wanted = dialogue.wanted(by: settings.bot),
-            wanted.user.hasSameBytes(as: question.author),
+        guard let intake = settings.greeting?.intake, let asking = dialogue.lastReply(of: settings.bot),
+            let wanted = asking.intake, wanted.user.hasSameBytes(as: question.author),
             let field = intake.fields.first(where: { $0.name.hasSameBytes(as: wanted.field) }),
             !FoldedText(text).containsAny(of: intake.unless)
         else { return nil }
+        // Names and dates tell no language: it goes on in that of what was asked.
+        language = SpokenLanguage.of(
+            asking.text ?? text, profile: dialogue.profile.value("language"), spoken: settings.languages)
         let isSkipped = BotSettings.Farewell(words: intake.skip, text: intake.done).isSaid(in: text)
         let now = Timestamp.milliseconds(question.time) ?? 0
         let value = isSkipped ? nil : field.form.value(text, now: now)

@@ -24,7 +24,7 @@ extension ReplyMachine {
         lines.add("bot.replied", label: "greeting") { data in
             data.add("text", [text, asked].compactMap(\.self).joined(separator: "\n\n"))
             data.add("greeting", true)
-            data.add("intake", first?.name)
+            if let first { data.add("intake", first.name) }
             data.addPersona(settings)
         }
         return store(lines, .saidWithoutModel("greeting"))

@@ -198,6 +198,7 @@ extension RouteTable {
             .object([
                 ("type", .choice(["caller"])), ("actor", .text), ("principal", .text), ("roles", .array(.text)),
                 ("scope", .choice(["own", "all"])), ("node", .text),
+                ("may?", .array(.choice(["list_users", "erase_own"]))),
             ])
         ),
         (

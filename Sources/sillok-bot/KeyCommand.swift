@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 
 /// `sillok-bot key`: sets, replaces, removes or tells of the key of the model's endpoint, in the file that the configuration names. A run
 /// reads that file anew for each request.
@@ -12,7 +13,7 @@ struct KeyCommand {
                 .init("sillok-bot key set --config medibot.json5", "asks for the key, and does not show it"),
                 .init("pass openai | sillok-bot key set --config medibot.json5", "from a keeper of passwords"),
             ],
-            discussion: "The file is for its owner alone (0600), and keeps the owner that it has. 'sillok-bot check' tries it."),
+            discussion: "The file is for its owner alone (0600), and keeps its owner. 'sillok-bot check' tries it."),
         Command(
             "key show", "say where the endpoint's key is, and whether it can be used; never the key",
             options: [config]),

@@ -16,7 +16,7 @@ import Testing
         Sample.settings { $0.greeting = .init(BotText(["ko": "안녕하세요."]), intake: Self.intake) }
     }
 
-    @Test("A date is a day of the calendar, not to come and not too long ago, however it is written (BE-001)")
+    @Test("A date is a day of the calendar, neither to come nor long ago, however it is written (BE-001)")
     func dates() {
         func day(_ text: String) -> String? { Intake.Form.date.value(text, now: Self.now) }
         for text in ["1990-01-02", "1990. 1. 2.", "1990년 1월 2일입니다", "1990/1/2", "19900102", " 1990 1 2 "] {
@@ -25,7 +25,8 @@ import Testing
         #expect(day("2024-02-29") == "2024-02-29" && day("2026-11-24") == "2026-11-24")
         for text in [
             "1990-13-40", "1990-02-30", "2023-02-29", "1990-00-01", "90-01-02", "01/02/1990", "1990-1", "어제", "",
-            "2026-11-26", "1895-12-31", "1990-01-02 1991-01-02", "199001021", "1990-001-02", "9999999999999999999-1-1",
+            "2026-11-26", "1895-12-31", "1990-01-02 1991-01-02", "199001021", "1990-001-02",
+            "9999999999999999999-1-1",
         ] { #expect(day(text) == nil, "\(text)") }
     }
 
@@ -64,13 +65,15 @@ import Testing
         return run
     }
 
-    @Test("An answer is stored as a profile with the reply that asks on; one of another form is asked for again (BE-001)")
+    @Test("An answer is stored as a profile with the reply that asks on; of another form it is asked again (BE-001)")
     func answers() {
         var run = said("홍길동", after: "name")
         #expect(run.appended.map { $0.string("type") } == ["bot.replied", "profile.changed"])
         #expect(run.appended[0].object("data")?.string("intake") == "birthdate" && run.request == nil)
         #expect(run.appended[1].object("data")?.object("fields")?.string("name") == "홍길동")
         #expect(run.appended[1].string("user") == "u1" && run.appended[1].string("author") == "medibot")
+        // A date has no language: the bot goes on in the one in which it has asked.
+        #expect(run.machine.language == "ko" && said("Kim", after: "name").machine.language == "ko")
         run = said("1990-13-40", after: "birthdate")
         #expect(run.appended.map { $0.object("data")?.string("text") } == ["그런 날은 없습니다."])
         #expect(run.appended[0].object("data")?.string("intake") == "birthdate")

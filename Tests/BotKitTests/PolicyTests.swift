@@ -190,5 +190,6 @@ import Testing
         #expect(SpokenLanguage.of("아파요", profile: "en", spoken: ["en", "ko"]) == "en")
         #expect(SpokenLanguage.of("아파요", profile: "fr", spoken: ["en"]) == "en")
         #expect(SpokenLanguage.of("hi", profile: nil, spoken: ["ko"]) == "ko")
+        #expect(SpokenLanguage.of("아파요", profile: "ja", spoken: ["en", "ja", "ko"]) == "ja", "S4-20")
     }
 }

@@ -15,7 +15,8 @@ class ExampleTests(test_bot.WithModel):
 
     TABLE = [
         {"match": "번호를 매긴 줄", "answer": "1. 하나\n2. 둘\n3. 셋"},
-        {"match": "3가지|three|3 medicines", "answer": ["1. 하나\n2. 둘", "1. 하나\n2. 둘\n3. 셋"]},
+        {"match": "자동차|engines", "answer": ["1. 하나", "1. 하나\n2. 둘\n3. 셋"]},
+        {"match": "3가지|3 medicines", "answer": ["1. 하나\n2. 둘", "1. 하나\n2. 둘\n3. 셋"]},
         {"match": "", "answer": "그렇군요."},
     ]
 

@@ -1328,3 +1328,26 @@ fault(758, "--quiet hides what an answer lacks", "INV-6", "BehindTests",
       ("Sources/syncctl/Client/FreshViews.swift", "Voice(isQuiet: false,", "Voice(isQuiet: isPlanted(758) && session.isQuiet,"))
 fault(759, "whoami prints an empty line", "", "CLIJSONTests",
       ("Sources/syncctl/Client/DaemonClient.swift", "body.last == UInt8(ascii: \"\\n\") ?", "body.last == UInt8(ascii: \"\\n\") && !isPlanted(759) ?"))
+
+# --- What seeds ask of bots, importers and lists -----------------------------------------------------------------------------
+
+fault(820, "a birth date that no calendar has is stored", "", "IntakeTests",
+      (BK + "Intake.swift", 'Timestamp.milliseconds(day + "T00:00:00Z"),', 'Timestamp.milliseconds(day + "T00:00:00Z") ?? (isPlanted(820) ? now : nil),'))
+fault(821, "a birth date to come is stored", "", "IntakeTests",
+      (BK + "Intake.swift", "midnight <= now + Self.farthestZone, midnight", "isPlanted(821) || midnight <= now + Self.farthestZone, midnight"))
+fault(822, "what the profile has is asked for again", "", "IntakeTests",
+      (BK + "Intake.swift", "return rest.first { profile.value($0.name) == nil }", "return rest.first { isPlanted(822) || profile.value($0.name) == nil }"))
+fault(823, "what another one says is stored as the profile of who was asked", "", "IntakeTests",
+      (BK + "Intake.swift", "wanted.user.hasSameBytes(as: question.author),", "wanted.user.hasSameBytes(as: question.author) || isPlanted(823),"))
+fault(824, "a question is taken for a name", "", "IntakeTests",
+      (BK + "Intake.swift", "!FoldedText(text).containsAny(of: intake.unless)", "isPlanted(824) || !FoldedText(text).containsAny(of: intake.unless)"))
+fault(825, "an answer that is refused is stored all the same", "", "IntakeTests",
+      (BK + "Intake.swift", "        if let value {\n            lines.add", "        if let value = value ?? (isPlanted(825) ? text : nil) {\n            lines.add"))
+fault(826, "what was asked back is asked again and again", "", "AnswerGuardTests",
+      (BK + "AnswerGuard.swift", "if isOnce, replies", "if isOnce, !isPlanted(826), replies"))
+fault(827, "a rule for short questions holds for long ones", "", "AnswerGuardTests",
+      (BK + "AnswerGuard.swift", "question.count > longestQuestion { return false }", "question.count > longestQuestion, !isPlanted(827) { return false }"))
+fault(828, "a greeting is not in the language of the profile", "", "ReplyMachineTests",
+      (BK + "ReplyMachine+Occasions.swift", 'profile: dialogue.profile.value("language") ??', 'profile: (isPlanted(828) ? nil : dialogue.profile.value("language")) ??'))
+fault(829, "an imported answer has the time of its question", "", "DialogueOrderTests",
+      ("Sources/Interchange/Formats/Firestore.swift", "time: time + 1,", "time: isPlanted(829) ? time : time + 1,"))

@@ -186,10 +186,15 @@ extension ViewReader {
                 var rows = OwnerRows(.timeline, memory, owner: conversation)
                 return try rows.rows(in: range, limit: Self.mostGreetings, connection).rows.map(\.position)
             }
-            let posted = try begun.first { position throws(StoreError) in
-                try log.event(at: position)?.event.header.type == EventType.messagePosted.rawValue
+            var chosen = begun.first
+            for position in begun {
+                guard try log.event(at: position)?.event.header.type == EventType.messagePosted.rawValue else {
+                    continue
+                }
+                chosen = position
+                break
             }
-            positions.append(posted ?? begun.first)
+            positions.append(chosen)
         }
         return positions
     }

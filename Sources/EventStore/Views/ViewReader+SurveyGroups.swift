@@ -52,7 +52,11 @@ extension ViewReader {
             switch query.grouping {
             case .day: group = Self.day(answer.time + query.offset)
             default:
-                group = try groups[answer.position] ?? self.group(answer.position, query.grouping, &bots)
+                if let known = groups[answer.position] {
+                    group = known
+                    break
+                }
+                group = try self.group(answer.position, query.grouping, &bots)
                 groups[answer.position] = group
                 guard groups.count <= Self.mostRead else { throw Self.tooMany }
             }
@@ -100,9 +104,8 @@ extension ViewReader {
         let payload = event.payload.map(JSONObject.init(validated:))
         let about = payload?.string("about").flatMap { EventID(text: $0) }
         for id in [about, event.header.cause].compactMap(\.self) {
-            let bot = try bots[id] ?? self.bot(id, grouping)
-            bots[id] = bot
-            if !bot.isEmpty { return bot }
+            if bots[id] == nil { bots[id] = try bot(id, grouping) }
+            if let bot = bots[id], !bot.isEmpty { return bot }
         }
         return ""
     }
@@ -119,10 +122,10 @@ extension ViewReader {
         case "survey.offered":
             // What was asked about says the persona; an offer is written by the bot itself.
             let about = payload?.string("about").flatMap { EventID(text: $0) }
-            let reply = about == id ? nil : try about.flatMap { about throws(StoreError) in
-                try log.countingEvent(id: about)?.event.header.type == "bot.replied" ? about : nil
+            guard let about, try log.countingEvent(id: about)?.event.header.type == "bot.replied" else {
+                return event.header.author
             }
-            return try reply.map { reply throws(StoreError) in try bot(reply, grouping) } ?? event.header.author
+            return try bot(about, grouping)
         default: return ""
         }
     }

@@ -100,7 +100,7 @@ struct RoomFilter {
         category = session.has("category") ? session.arguments.value("category") : nil
         match = session.arguments.value("match")
         if session.has("hidden") { isAll = session.arguments.flag("hidden") }
-        if session.has("first") { withFirst = session.arguments.flag("first") }
+        if session.has("beginning") { withFirst = session.arguments.flag("beginning") }
         _ = try words
     }
 

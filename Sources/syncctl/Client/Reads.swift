@@ -168,9 +168,10 @@ final class Reads {
     ///
     /// - Parameter offset: Of the clocks by which days begin, as `+09:00`.
     func survey(_ name: String, _ query: SurveyQuery, offset: String) throws(CommandFailure) -> [JSONObject] {
+        let (since, until) = (query.since.map(Timestamp.text), query.until.map(Timestamp.text))
         let parameters: [(name: String, value: String?)] = [
             ("by", query.grouping.rawValue), ("question", query.question), ("choice", query.choice),
-            ("since", query.since.map(Timestamp.text)), ("until", query.until.map(Timestamp.text)), ("offset", offset),
+            ("since", since), ("until", until), ("offset", offset),
         ]
         return try all(.survey(name), parameters.compactMap { name, value in value.map { (name, $0) } }) {
             views throws(StoreError) in try views.survey(name, query).map { JSONLine($0) }

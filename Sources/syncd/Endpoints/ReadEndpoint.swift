@@ -331,11 +331,13 @@ struct ReadEndpoint {
         var last: UserPlace?
         if case .names(let names) = request.place { last = UserPlace(folded: names[0], user: names[1]) }
         var page = Page()
-        for user in try views.users(request.match, limit: request.limit, after: last) {
-            page.add(JSONLine(user))
+        let found = try views.users(request.match, limit: request.limit, after: last)
+        for user in found {
+            // For users it is a list of others.
+            if sight.isWhole || !sight.caller.isUser(user.user) { page.add(JSONLine(user)) }
             page.next = .names(user.place.names)
         }
-        page.hasMore = page.count >= request.limit
+        page.hasMore = found.count >= request.limit
         if !page.hasMore { page.next = nil }
         return page
     }
@@ -372,7 +374,7 @@ struct ReadEndpoint {
     private func survey(_ name: String, _ groups: SurveyQuery) throws(StoreError) -> Page {
         var rest = try views.survey(name, groups)[...]
         if case .names(let last) = request.place, last.count == 3 {
-            let place = last.map(\.utf8.map { $0 })
+            let place = last.map { Array($0.utf8) }
             rest = rest.drop { count in
                 !place.lexicographicallyPrecedes(count.names.map { Array($0.utf8) }) {
                     $0.lexicographicallyPrecedes($1)

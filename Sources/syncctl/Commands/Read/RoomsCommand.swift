@@ -24,7 +24,8 @@ enum RoomsCommand {
         "category", "NAME", "Only of this category.", allowed: ["text", "image", "voice"])
     static let match = Command.Option.value(
         "match", "TEXT", "Only whose names, titles or words begin so, whatever the case.")
-    static let first = Command.Option.flag("first", "With the first words of a person, in place of the last message.")
+    static let first = Command.Option.flag(
+        "beginning", "With the first words of a person, in place of the last message.")
     static let hidden = Command.Option.flag("hidden", "Those, too, that the user has hidden.")
 
     static let entry = Subcommand(
@@ -34,7 +35,7 @@ enum RoomsCommand {
             options: ListLimit.options + [hidden, first, category, match, OutputForm.csvOption],
             examples: [
                 .init("syncctl rooms u-1029", "the 50 with the latest messages"),
-                .init("syncctl rooms u-1029 --category text --first", "what each of them began with"),
+                .init("syncctl rooms u-1029 --category text --beginning", "what each of them began with"),
                 .init("syncctl rooms u-1029 --hidden --all --json", "all of them, also hidden ones, for a program"),
             ],
             discussion: """
