@@ -48,7 +48,7 @@ extension InvalidLine: CustomStringConvertible {
         case .notJSON(let reason, let offset): "JSON: \(reason) at byte \(offset)"
         case .missing(let member): "\(member): missing, every line needs it"
         case .duplicate(let member): "\(member): there twice"
-        case .unknown(let member): "\(member): not a member of an event; put it into data"
+        case .unknown(let member): "\(member): not a member of an event; \(Self.place(of: member))"
         case .wrongType(let member, let expected), .wrongValue(let member, let expected):
             "\(member): must be \(expected)"
         case .notUUID(let member): "\(member): must be a UUID such as 0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"
@@ -57,6 +57,15 @@ extension InvalidLine: CustomStringConvertible {
         case .unreadable:
             "data_base64: the event could not be read where it was exported, and cannot be appended here; leave it out"
         case .event(let error): error.description
+        }
+    }
+
+    /// Where what people write under this name belongs.
+    private static func place(of member: String) -> String {
+        switch member {
+        case "conversation": #"write "subject":"conversation/ID""#
+        case "payload": "write it as data"
+        default: "put it into data"
         }
     }
 }

@@ -28,8 +28,8 @@ package final class Projector {
     /// Rows that another process reads through quickly.
     private static let shortTail = 4_096
 
-    /// How many events deferred views are given before others may go first: a millisecond or two.
-    private static let deferredPiece = 64
+    /// How many events deferred views are given before others may go first: some tenths of a millisecond.
+    private static let deferredPiece = 16
 
     /// Where the views lack no more events than this, others go first.
     private static let near: UInt64 = 16_384

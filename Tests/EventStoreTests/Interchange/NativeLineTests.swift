@@ -106,6 +106,13 @@ struct NativeLineTests {
         #expect(error.description.contains(":"))
     }
 
+    @Test("A member under another service's name is told its name here")
+    func whereItBelongs() {
+        #expect(InvalidLine.unknown(member: "conversation").description.contains(#""subject":"conversation/ID""#))
+        #expect(InvalidLine.unknown(member: "payload").description.hasSuffix("write it as data"))
+        #expect(InvalidLine.unknown(member: "room").description.hasSuffix("put it into data"))
+    }
+
     @Test func payloadLimits() throws {
         let long = String(repeating: "가", count: Limits.payload / 3)
         #expect(throws: InvalidLine.event(.payloadTooLarge(bytes: long.utf8.count + 8))) {
