@@ -9,13 +9,14 @@ struct EventSelection {
         .value("until", "TIME", "Before then, in the same forms."),
     ]
     /// What all of them have.
-    static let options: [Command.Option] = times + [
-        .value("type", "TYPE", "Only events of this type.", repeatable: true, names: "types"),
-        .value(
-            "role", "ROLE", "Only messages: of people, of bots, or both.",
-            allowed: DialogueRole.allCases.map(\.rawValue)),
-        .value("author", "USER", "Only what this user or bot has written.", repeatable: true, names: "users"),
-    ]
+    static let options: [Command.Option] =
+        times + [
+            .value("type", "TYPE", "Only events of this type.", repeatable: true, names: "types"),
+            .value(
+                "role", "ROLE", "Only messages: of people, of bots, or both.",
+                allowed: DialogueRole.allCases.map(\.rawValue)),
+            .value("author", "USER", "Only what this user or bot has written.", repeatable: true, names: "users"),
+        ]
     static let knownAt = Command.Option.value(
         "known-at", "PLACE", "Only what this node's log had at this position (10412 or seq:10412), or at this time.")
     static let asOf = Command.Option.value("as-of", "TIME", "Only what had happened by then.")

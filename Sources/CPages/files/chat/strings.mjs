@@ -22,7 +22,7 @@ export const strings = {
   sessionOver: ['토큰의 기한이 지났습니다. 다시 들어오세요. 보내지 못한 글은 남아 있습니다.', 'The token has expired. Please log in again; what was not sent is kept.'],
   noUser: ['사용자의 토큰이 아닙니다. 관리자에게 사용자용 토큰을 요청하세요.', 'This token is for no user. Ask for one that is.'],
   settings: ['설정', 'Settings'],
-  mine: ['연락처와 자료', 'Contacts and data'],
+  mine: ['내 자료', 'My data'],
   signedInAs: [(who) => `사용자: ${who}`, (who) => `Logged in as ${who}`],
   'look.auto': ['밝기: 자동', 'Appearance: auto'],
   'look.light': ['밝기: 밝게', 'Appearance: light'],
