@@ -1351,3 +1351,11 @@ fault(828, "a greeting is not in the language of the profile", "", "ReplyMachine
       (BK + "ReplyMachine+Occasions.swift", 'profile: dialogue.profile.value("language") ??', 'profile: (isPlanted(828) ? nil : dialogue.profile.value("language")) ??'))
 fault(829, "an imported answer has the time of its question", "", "DialogueOrderTests",
       ("Sources/Interchange/Formats/Firestore.swift", "time: time + 1,", "time: isPlanted(829) ? time : time + 1,"))
+fault(830, "users list others where the node does not say so", "INV-13", "PermittedUsersTests AccessTests",
+      (SD + "Endpoints/ErasureEndpoint.swift", "|| live.current.users.listed {", "|| live.current.users.listed || isPlanted(830) {"))
+fault(831, "users erase where the node does not say so", "INV-13", "PermittedUsersTests",
+      (SD + "Endpoints/ErasureEndpoint.swift", "guard live.current.users.eraseOwn else", "guard live.current.users.eraseOwn || isPlanted(831) else"))
+fault(832, "a user erases another", "INV-13", "PermittedUsersTests",
+      (SD + "Endpoints/ErasureEndpoint.swift", "guard caller.isUser(user) else", "guard caller.isUser(user) || isPlanted(832) else"))
+fault(833, "a user erases what no plan has shown", "", "PermittedUsersTests",
+      (SD + "Endpoints/ErasureEndpoint.swift", 'guard isDry || object.string("plan") != nil else', 'guard isDry || isPlanted(833) || object.string("plan") != nil else'))
