@@ -7,7 +7,7 @@ package enum Operation: String, CaseIterable, Sendable {
     // Lists of users.
     case listParticipants, listRooms, openDirect, listContacts, putContact, deleteContact
     case listSearches, putSearch, deleteSearch
-    case getProfile, listHistory, listSurveys, getSurvey, search, listUsers
+    case getProfile, listHistory, listSurveys, getSurvey, search, listUsers, listFollowers
     case putAttachment, listAttachments, getAttachment
     // Subscriptions.
     case listSubscriptions, putSubscription, getSubscription, deleteSubscription
@@ -19,6 +19,6 @@ package enum Operation: String, CaseIterable, Sendable {
     // The node and its peers.
     case getStatus, getReceipt, listPeers, addPeer, removePeer, pausePeer, resumePeer, pingPeer
     case waitForNodes, settleFinding, createInvitation, joinPeer, retryQuarantine, listQuarantine, listForks
-    case listErasures, createErasure
+    case listErasures, createErasure, eraseOwn
     case getOpenAPI
 }

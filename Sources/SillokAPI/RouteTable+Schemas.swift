@@ -161,7 +161,7 @@ extension RouteTable {
             "SurveyAnswer",
             .object([
                 ("type", .choice(["answer"])), ("survey", .text), ("question", .text), ("value", .text),
-                ("count", .integer),
+                ("count", .integer), ("group?", .nullable(.text)),
             ])
         ),
         (
@@ -211,6 +211,7 @@ extension RouteTable {
             .object([
                 ("type", .choice(["caller"])), ("actor", .text), ("principal", .text), ("roles", .array(.text)),
                 ("scope", .choice(["own", "all"])), ("node", .text),
+                ("may?", .array(.choice(["list_users", "erase_own"]))),
             ])
         ),
         (

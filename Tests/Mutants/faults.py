@@ -1417,3 +1417,34 @@ fault(854, "verify does not name the first event that log.end knows and the log 
       (ES + "Audit/OutsideCheck.swift", "let missing = own.flatMap { firstMissing(", "let missing = own.flatMap { isPlanted(854) ? nil : firstMissing("))
 fault(855, "what this node has signed to have lost is a remark of verify alone", "INV-3", "MemoryTests",
       (ES + "Audit/OutsideCheck.swift", "if isOwn, !settlements", "if isOwn, !isPlanted(855), !settlements"))
+
+# --- What seeds ask of bots, importers and lists -----------------------------------------------------------------------------
+
+fault(820, "a birth date that no calendar has is stored", "", "IntakeTests",
+      (BK + "Intake.swift", 'Timestamp.milliseconds(day + "T00:00:00Z"),', 'Timestamp.milliseconds(day + "T00:00:00Z") ?? (isPlanted(820) ? now : nil),'))
+fault(821, "a birth date to come is stored", "", "IntakeTests",
+      (BK + "Intake.swift", "midnight <= now + Self.farthestZone, midnight", "isPlanted(821) || midnight <= now + Self.farthestZone, midnight"))
+fault(822, "what the profile has is asked for again", "", "IntakeTests",
+      (BK + "Intake.swift", "return rest.first { profile.value($0.name) == nil }", "return rest.first { isPlanted(822) || profile.value($0.name) == nil }"))
+fault(823, "what another one says is stored as the profile of who was asked", "", "IntakeTests",
+      (BK + "Intake.swift", "wanted.user.hasSameBytes(as: question.author),", "wanted.user.hasSameBytes(as: question.author) || isPlanted(823),"))
+fault(824, "a question is taken for a name", "", "IntakeTests",
+      (BK + "Intake.swift", "!FoldedText(text).containsAny(of: intake.unless)", "isPlanted(824) || !FoldedText(text).containsAny(of: intake.unless)"))
+fault(825, "an answer that is refused is stored all the same", "", "IntakeTests",
+      (BK + "Intake.swift", "        if let value {\n            lines.add", "        if let value = value ?? (isPlanted(825) ? text : nil) {\n            lines.add"))
+fault(826, "what was asked back is asked again and again", "", "AnswerGuardTests",
+      (BK + "AnswerGuard.swift", "if isOnce, replies", "if isOnce, !isPlanted(826), replies"))
+fault(827, "a rule for short questions holds for long ones", "", "AnswerGuardTests",
+      (BK + "AnswerGuard.swift", "question.count > longestQuestion { return false }", "question.count > longestQuestion, !isPlanted(827) { return false }"))
+fault(828, "a greeting is not in the language of the profile", "", "ReplyMachineTests",
+      (BK + "ReplyMachine+Occasions.swift", 'profile: dialogue.profile.value("language") ??', 'profile: (isPlanted(828) ? nil : dialogue.profile.value("language")) ??'))
+fault(829, "an imported answer has the time of its question", "", "DialogueOrderTests",
+      ("Sources/Interchange/Formats/Firestore.swift", "time: time + 1,", "time: isPlanted(829) ? time : time + 1,"))
+fault(830, "users list others where the node does not say so", "INV-13", "PermittedUsersTests AccessTests",
+      (SD + "Endpoints/ErasureEndpoint.swift", "|| live.current.users.listed {", "|| live.current.users.listed || isPlanted(830) {"))
+fault(831, "users erase where the node does not say so", "INV-13", "PermittedUsersTests",
+      (SD + "Endpoints/ErasureEndpoint.swift", "guard live.current.users.eraseOwn else", "guard live.current.users.eraseOwn || isPlanted(831) else"))
+fault(832, "a user erases another", "INV-13", "PermittedUsersTests",
+      (SD + "Endpoints/ErasureEndpoint.swift", "guard caller.isUser(user) else", "guard caller.isUser(user) || isPlanted(832) else"))
+fault(833, "a user erases what no plan has shown", "", "PermittedUsersTests",
+      (SD + "Endpoints/ErasureEndpoint.swift", 'guard isDry || object.string("plan") != nil else', 'guard isDry || isPlanted(833) || object.string("plan") != nil else'))

@@ -8,9 +8,9 @@ enum Wording: String, CaseIterable, Sendable {
     // Headings
     case time, position, conversation, who, user, type, text, id
     case last, events, messages, startedBy, title
-    case unread, with, lastMessage, contact, phone, source, searchScope, searchWords
+    case unread, with, firstMessage, lastMessage, contact, phone, source, searchScope, searchWords
     case field, setBy, state, value, isSet, inConflict, alsoSaid
-    case survey, answers, question, answer, count, share
+    case survey, answers, question, answer, count, share, group, noGroup
     case name, home, open, out, behind, wants, event, attempts, at, reason, error, view
     case peer, node, lacks, oldest, owes, address
     case backup, segments, size
@@ -114,6 +114,8 @@ enum Wording: String, CaseIterable, Sendable {
         case .question: Phrase("QUESTION", "문항")
         case .answer: Phrase("ANSWER", "응답")
         case .count: Phrase("COUNT", "건수")
+        case .group: Phrase("GROUP", "구분")
+        case .noGroup: Phrase("(none)", "(없음)")
         case .share: Phrase("SHARE", "비율")
         case .name: Phrase("NAME", "이름")
         case .home: Phrase("HOME", "담당 노드")

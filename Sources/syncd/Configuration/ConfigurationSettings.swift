@@ -57,6 +57,8 @@ struct ConfigurationSetting: Sendable {
         ConfigurationSetting("api.max_pending", \.api.maxPending, .size),
         ConfigurationSetting("api.max_connections", \.api.maxConnections, .connections),
         ConfigurationSetting("api.idle_timeout", \.api.idleTimeout, .patience),
+        ConfigurationSetting("users.listed", \.users.listed, .bool, reload: true),
+        ConfigurationSetting("users.erase_own", \.users.eraseOwn, .bool, reload: true),
         ConfigurationSetting("attachments.max_bytes", \.attachments.maxBytes, .size, reload: true),
         ConfigurationSetting("attachments.media_types", \.attachments.mediaTypes, .mediaTypes, reload: true),
         ConfigurationSetting("attachments.fetch", \.attachments.fetch, .choice()),

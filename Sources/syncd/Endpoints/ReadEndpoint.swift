@@ -331,11 +331,13 @@ struct ReadEndpoint {
         var last: UserPlace?
         if case .names(let names) = request.place { last = UserPlace(folded: names[0], user: names[1]) }
         var page = Page()
-        for user in try views.users(request.match, limit: request.limit, after: last) {
-            page.add(JSONLine(user))
+        let found = try views.users(request.match, limit: request.limit, after: last)
+        for user in found {
+            // For users it is a list of others.
+            if sight.isWhole || !sight.caller.isUser(user.user) { page.add(JSONLine(user)) }
             page.next = .names(user.place.names)
         }
-        page.hasMore = page.count >= request.limit
+        page.hasMore = found.count >= request.limit
         if !page.hasMore { page.next = nil }
         return page
     }
@@ -349,6 +351,7 @@ struct ReadEndpoint {
     }
 
     private func survey(_ name: String) throws(StoreError) -> Page {
+        if let groups = request.surveyGroups { return try survey(name, groups) }
         var last: SurveyCount?
         if case .names(let names) = request.place {
             last = SurveyCount(survey: name, question: names[0], value: names[1], count: 0)
@@ -364,6 +367,27 @@ struct ReadEndpoint {
             page.next = .names([count.question, count.value])
             return true
         }
+        if !page.hasMore { page.next = nil }
+        return page
+    }
+
+    private func survey(_ name: String, _ groups: SurveyQuery) throws(StoreError) -> Page {
+        var rest = try views.survey(name, groups)[...]
+        if case .names(let last) = request.place, last.count == 3 {
+            let place = last.map { Array($0.utf8) }
+            rest = rest.drop { count in
+                !place.lexicographicallyPrecedes(count.names.map { Array($0.utf8) }) {
+                    $0.lexicographicallyPrecedes($1)
+                }
+            }
+        }
+        var page = Page()
+        while page.count < request.limit, !page.isFull, let count = rest.popFirst() {
+            page.add(JSONLine(count))
+            page.next = .names(count.names)
+        }
+        page.hasMore = !rest.isEmpty
+        if page.hasMore, page.count < request.limit { page.cut = .bytes }
         if !page.hasMore { page.next = nil }
         return page
     }

@@ -40,6 +40,8 @@ struct Service: Sendable {
     let sizes: SizeGauge
     let pages: PageFiles
     let minute = MinuteGauge()
+    /// When users asked to erase what is theirs.
+    let ownErasures = Lock(OwnErasures())
     /// Who follows the log and works on subscriptions, once the API is there.
     let following = Lock<Following?>(nil)
     /// Who cosigns for peers, once it does.
@@ -92,6 +94,7 @@ struct Service: Sendable {
         case .listForks: try listForks(exchange)
         case .listErasures: try listErasures(exchange)
         case .createErasure: try erase(request)
+        case .eraseOwn: try eraseOwn(request, name)
         case .recordPackage: try recordPackage(request, name)
         case .getOpenAPI: exchange.send(OpenAPI.document(version: Software.version))
         case .getMe: tellCaller(request)

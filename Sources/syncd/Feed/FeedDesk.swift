@@ -60,6 +60,17 @@ final class FeedDesk {
         return figures
     }
 
+    /// How many streams users have. Who asks for pages is here and gone.
+    var users: [[UInt8]: Int] {
+        var users: [[UInt8]: Int] = [:]
+        for follower in followers.values {
+            guard case .stream = follower.sink else { continue }
+            let caller = follower.request.caller
+            for user in caller.selves where caller.isUser(user) { users[Array(user.utf8), default: 0] += 1 }
+        }
+        return users
+    }
+
     // MARK: Coming and going
 
     /// Takes on who asks, and gives what there is. Returns the followers who have more to come.
