@@ -124,8 +124,23 @@ extension Service {
         return nil
     }
 
-    /// Whether a caller may ask how many events a conversation has: one who sees it.
-    func mayExpect(_ conversation: String, _ caller: Caller) throws(StoreError) -> Bool {
+    /// What the batch may begin: who speaks for themselves begins new conversations alone, lest they make themselves moderators of another's.
+    /// `nil`: any.
+    func newOnly(_ batch: AppendBatch, _ caller: Caller) throws(StoreError) -> NewConversations? {
+        let names = batch.beginnings
+        guard !caller.roles.contains(.app), !names.isEmpty else { return nil }
+        return try reader.fresh { views throws(StoreError) in
+            // What comes into the views from here on the writer sees, too.
+            let position = try views.conversationVersion(names[0]).at
+            var begun: [String] = []
+            for name in names where try views.conversationSummary(name) != nil { begun.append(name) }
+            return NewConversations(but: TextSet(begun), at: position)
+        }
+    }
+
+    /// Whether a caller may expect so many events of a conversation: one who sees it, or who is about to begin it. Whether there is one that is not
+    /// theirs no answer tells.
+    func mayExpect(_ expected: ExpectedVersion, _ caller: Caller) throws(StoreError) -> Bool {
         var sight = Sight(caller)
         guard !sight.isWhole else { return true }
         return try reader.fresh { views throws(StoreError) in
