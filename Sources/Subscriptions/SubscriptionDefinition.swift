@@ -55,6 +55,7 @@ package struct SubscriptionDefinition: Hashable, Sendable {
 
     /// Whether the event is handed out.
     package func wants(_ header: EventHeader) -> Bool {
+        if ReservedType.isOfAccess(header.type) { return false }
         if case .time(let time) = start, header.hlc.milliseconds < time { return false }
         var (filter, late) = (filter, late)
         for old in replaced.reversed() {

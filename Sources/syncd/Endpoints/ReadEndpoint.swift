@@ -82,7 +82,8 @@ struct ReadEndpoint {
                 let end = try views.log.place(at: views.log.top())
                 if let position = request.moment.knownAt, position > end.position { return .beyond(end.position) }
                 if request.route.isProof {
-                    let proof = ProofEndpoint(store: pool.store, request: request, views: views)
+                    let proof = ProofEndpoint(
+                        store: pool.store, request: request, views: views, sight: Sight(admitted.caller))
                     return try proof.answer(to: exchange.request).map(Answer.proof) ?? .nothing
                 }
                 var endpoint = ReadEndpoint(
@@ -214,7 +215,8 @@ struct ReadEndpoint {
         case .survey(let name): return try survey(name)
         case .access: return try access(of: nil)
         case .readers(let user):
-            return isOpen(user) || sight.caller.isAny(of: [.admin]) ? try access(of: user) : nil
+            return sight.caller.isSelf(user) || sight.caller.isAny(of: [.auditor, .admin])
+                ? try access(of: user) : nil
         case .search: return try search()
         case .users: return try users()
         case .participants(let conversation): return try participants(conversation)
@@ -261,11 +263,15 @@ struct ReadEndpoint {
         var page = Page()
         for event in try views.log.page(after: after, through: durable, limit: request.limit, views.term) {
             page.body += try lines.line(event)
+        var looked = 0
             page.count += 1
             after = event.position
+            after = event.position
+            looked += 1
+            guard sight.mayKnow(event.event.header.type) else { continue }
         }
         page.hasMore = after < durable
-        if page.hasMore, page.count < request.limit { page.cut = views.term?.isDue == true ? .time : .bytes }
+        if page.hasMore, looked < request.limit { page.cut = views.term?.isDue == true ? .time : .bytes }
         page.next = .log
         page.end = try views.log.place(at: after)
         return page
