@@ -157,7 +157,7 @@ extension Service {
                 guard let expected = ExpectedVersion(text) else {
                     return exchange.refuse(.parameter, "expect is <conversation>:<number of its events>")
                 }
-                guard try mayExpect(expected.conversation, request.caller) else {
+                guard try mayExpect(expected, request.caller) else {
                     return exchange.refuse(.notFound, "expect: there is no conversation \(expected.conversation)")
                 }
                 let found = try reader.conversationVersion(expected.conversation)

@@ -160,12 +160,12 @@ extension Service {
         var sight = Sight(caller)
         guard !sight.isWhole else { return true }
         return try reader.fresh { views throws(StoreError) in
-            let member = try sight.isIn(conversation, views)
-            if member { return true }
-            // One without events is about to be begun.
-            return try views.conversationSummary(conversation) == nil
+            if try sight.isIn(expected.conversation, views) { return true }
+            guard expected.version == 0 else { return false }
+            return try views.conversationSummary(expected.conversation) == nil
         }
     }
+
     /// Whether a user has a part in a conversation, or had, by another's word than that of `bot`, which could invent one.
     private static func hasPart(
         _ user: String, _ conversation: String, beside bot: String, _ views: ViewReader,
@@ -178,7 +178,6 @@ extension Service {
         memberships[key] = found
         return found
     }
-
 
     /// Whether one takes part in a conversation now, or it has no event yet.
     private static func takesPart(
@@ -196,10 +195,10 @@ extension AppendRefusal: CustomStringConvertible {
         case .role: "the roles do not let append"
         case .author(let author): "author: \(author) is another one than the token is for"
         case .user(let user): "user: \(user) is another one than the token is for"
+        case .type(let type): "type: \(type) is for bots"
         case .ofUsers(let type): "type: \(type) is for the user, or for a program (role app)"
         case .stranger(let user, let conversation):
             "user: \(user) has no part in conversation \(conversation), by their own word or that of another than the bot"
-        case .type(let type): "type: \(type) is for bots"
         case .conversation(let conversation): "subject: the token's holder is not in conversation \(conversation)"
         case .moderator(let user):
             "participant.left: only they themselves, who began it, or a moderator put \(user) out"
