@@ -215,7 +215,8 @@ extension SubscriptionHub {
         let name = record.name
         var acked = AckedDeliveries()
         var notOpen: [Dot] = []
-        for token in tokens {
+        var told: Set<Dot> = []
+        for token in tokens where told.insert(token.dot).inserted {
             let number = desk.number(token)
             switch desk.running[name]?.machine.ack(token.dot, number: number, now: SubscriptionDesk.now) {
             case .done: acked.done += 1
