@@ -23,6 +23,8 @@ final class Appender {
     var isHealed = false
     /// What this node's own erasures let go: what comes and is covered is stored without its payload.
     var erasures = Erasures()
+    /// What received events of the open transaction do to older ones.
+    var replacements: [Replacement] = []
     /// Where the open transaction has put erasure events, this node's and others'.
     var newErasures: [UInt64] = []
     /// Whether some have been committed since ``LogTransactions/takeErasures()``.
@@ -53,7 +55,7 @@ final class Appender {
         fresh = FewEvents()
         (unsealed, sealed) = (nil, nil)
         isHealed = false
-        newErasures = []
+        (newErasures, replacements) = ([], [])
         state = try LogState.load(from: connection, using: sha, wall: wall())
         try loadErasures()
     }
@@ -72,10 +74,10 @@ final class Appender {
     /// - Parameter sealer: Where the commit ends with it: a lone event is then stored with its seal.
     func append(_ request: AppendRequest, sealing sealer: Sealer? = nil) throws(DatabaseError) -> [AppendOutcome] {
         if let rejection = try violated(request.condition) { return try answer(request, rejecting: rejection) }
-        if request.atomicity == .whole, request.drafts.count > 1, let refused = try firstConflict(request.drafts) {
-            return request.drafts.indices.map { index in
         let late = try late(request)
         if let first = late.first { return try append(request, but: late, first) }
+        if request.atomicity == .whole, request.drafts.count > 1, let refused = try firstConflict(request.drafts) {
+            return request.drafts.indices.map { index in
                 .rejected(index == refused.index ? refused.rejection : .batchRejected(index: refused.index))
             }
         }
@@ -263,6 +265,7 @@ final class Appender {
                 throw .misuse("a gap before event \(header.dot)")
             }
             if !state.clock.observe(header.hlc, wall: wall) { try flag(index, header.hlc, wall: wall) }
+            let opensLate = try opensLate(header)
             var first = comesAsTwins ? try counting(header.id) : nil
             let body = kept(of: verified.event, index)
             do {
@@ -273,6 +276,7 @@ final class Appender {
                 try insert(header, body, origin: index, leaf: verified.leaf, twin: first)
             }
             comesAsTwins = first != nil
+            if comesAsTwins || opensLate { try noteReplacement(verified.event, twinOf: first, opensLate: opensLate) }
             if index != state.own { state.dirty.insert(index) }
         }
         for signed in batch.heads { try storeHead(signed) }
