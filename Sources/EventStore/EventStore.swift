@@ -218,7 +218,7 @@ public final class EventStore: Sendable {
             return nil
         }
         let preparation = DraftValidation(call.drafts, call.atomicity, salts, sha)
-        guard let request = preparation.request(call.condition) else {
+        guard let request = preparation.request(call.condition, call.newOnly) else {
             call.completion(.success(preparation.outcomes([])))
             return nil
         }

@@ -267,8 +267,12 @@ extension RouteTable {
     private static let changeable: [(String, Schema)] = {
         let texts = Schema.list(.text, 1...1_000)
         return [
-            ("filter?", .object([("type?", texts), ("user?", texts), ("author?", texts), ("conversation?", texts)])),
-            ("late_ms?", .whole(0...Int64.max / 2)), ("ack_wait_ms?", .whole(1_000...3_600_000)),
+            (
+                "filter?",
+                .nullable(
+                    .object([("type?", texts), ("user?", texts), ("author?", texts), ("conversation?", texts)]))
+            ),
+            ("late_ms?", .nullable(.whole(0...Int64.max / 2))), ("ack_wait_ms?", .whole(1_000...3_600_000)),
             ("attempts?", .whole(1...100)), ("backoff_ms?", .list(.whole(0...86_400_000), 1...16)),
             ("order?", .choice(["conversation", "none"])),
         ]

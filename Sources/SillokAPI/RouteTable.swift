@@ -102,7 +102,8 @@ package enum RouteTable {
                     403, "None is: a line is not for who asks, or changes what another has written.",
                     "application/x-ndjson", .ref("AppendedLine")),
                 RouteAnswer(
-                    409, "None is: an id or a version stands against it.", "application/x-ndjson",
+                    409, "None is: an id, a version or an earlier beginning stands against it.",
+                    "application/x-ndjson",
                     .ref("AppendedLine")),
                 RouteAnswer(422, "None is: a line is no event.", "application/x-ndjson", .ref("AppendedLine")),
             ], errors: [.empty, .bodySize, .batchSize, .disk, .readOnly, .io, .author]),

@@ -131,6 +131,8 @@ private func load(
             "{storage: {min_free: 2147483648}}",
             "1:22: storage.min_free: a size needs a unit; write it as a string like \"2GiB\""
         ),
+        ("{api: {max_body: '0B'}}", "1:18: api.max_body: expected at least 4KiB, not 0B"),
+        ("{api: {max_body: '1KiB'}}", "1:18: api.max_body: expected at least 4KiB, not 1KiB"),
         ("{storage: {min_free: '200'}}", "1:22: storage.min_free: '200' needs a unit, like \"200MiB\""),
         (
             "{storage: {min_free: '2 parsecs'}}",

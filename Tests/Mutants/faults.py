@@ -71,7 +71,7 @@ fault(10, "a repeated append is not compared by payload", "INV-8", "AppendTests 
 fault(46, "a repeated append is not compared by cause", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
       (ES + "Writer/AppendRequest.swift", "cause == header.cause,", "cause == header.cause || isPlanted(46),"))
 fault(51, "the writer does not see an event right behind the expected version", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
-      (ES + "Writer/Appender.swift", ".unsigned(condition.position), .integer(ref))",
+      (ES + "Writer/Appender+Conditions.swift", ".unsigned(condition.position), .integer(ref))",
        ".unsigned(condition.position + (isPlanted(51) ? 1 : 0)), .integer(ref))"))
 fault(52, "one id twice with other content passes in a batch that is whole or nothing", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
       (ES + "Writer/Appender.swift", "drafts[other].draft != prepared.draft {", "drafts[other].draft != prepared.draft, !isPlanted(52) {"))
@@ -557,11 +557,11 @@ fault(226, "of two messages with one id the first gets the amendments of both", 
        "let index = start + Int(select.int64(0))\n                    "
        "try body(isPlanted(226) ? messages.firstIndex(of: messages[index]) ?? index : index, row)"))
 fault(227, "what is here already is refused when the conversation has moved", "INV-8", "AppendAgainTests",
-      (ES + "Writer/Appender.swift", "let isHere = request.atomicity == .each || !found.contains(nil)",
+      (ES + "Writer/Appender+Conditions.swift", "let isHere = request.atomicity == .each || !found.contains(nil)",
        "let isHere = !isPlanted(227) && (request.atomicity == .each || !found.contains(nil) || isPlanted(228))"))
 fault(228, "of a batch that is whole or nothing what is here is answered, and the rest refused", "INV-8", "AppendAgainTests")
 fault(229, "where the conversation has moved any event with the id is the one that was sent", "INV-8", "AppendAgainTests",
-      (ES + "Writer/Appender.swift", "try stored(id), prepared.draft.matches(stored.event) else",
+      (ES + "Writer/Appender+Conditions.swift", "try stored(id), prepared.draft.matches(stored.event) else",
        "try stored(id), prepared.draft.matches(stored.event) || isPlanted(229) else"))
 
 # --- Settlements: nothing is settled before it happened ---------------------------------------------------------------------
@@ -1448,3 +1448,49 @@ fault(832, "a user erases another", "INV-13", "PermittedUsersTests",
       (SD + "Endpoints/ErasureEndpoint.swift", "guard caller.isUser(user) else", "guard caller.isUser(user) || isPlanted(832) else"))
 fault(833, "a user erases what no plan has shown", "", "PermittedUsersTests",
       (SD + "Endpoints/ErasureEndpoint.swift", 'guard isDry || object.string("plan") != nil else', 'guard isDry || isPlanted(833) || object.string("plan") != nil else'))
+
+# --- The door: who begins conversations, writes in whose history, and is told what ------------------------------------------
+
+fault(900, "a conversation that has events is begun anew", "INV-13", "AppendAgainTests DoorRulesTests",
+      (ES + "Writer/Appender+Conditions.swift", "if newOnly.begun.contains(conversation) {", "if newOnly.begun.contains(conversation), !isPlanted(900) {"))
+fault(901, "of two that begin one conversation at once both do", "INV-13", "AppendAgainTests",
+      (ES + "Writer/Appender+Conditions.swift", "guard let ref = try reader.ref(conversation, on: connection) else { return false }",
+       "guard !isPlanted(901), let ref = try reader.ref(conversation, on: connection) else { return false }"))
+fault(902, "the door asks no one whether a conversation has events", "INV-13", "DoorRulesTests",
+      (SD + "Endpoints/AppendPermission.swift", "guard !caller.roles.contains(.app), !names.isEmpty else", "guard !isPlanted(902), !caller.roles.contains(.app), !names.isEmpty else"))
+fault(903, "who lets another in puts out those who were there", "INV-13", "DoorRulesTests",
+      (ES + "Views/ViewReader+Participants.swift", "let payload = try log.event(dot)?.event.payload else { return false }",
+       "let payload = try log.event(dot)?.event.payload else { return isPlanted(903) }"))
+fault(904, "a bot writes in anyone's history", "INV-13", "DoorRulesTests",
+      (SD + "Endpoints/AppendPermission.swift", "if let user, try !hasPart(", "if let user, !isPlanted(904), try !hasPart("))
+fault(905, "a bot's own word makes a user take part", "INV-13", "DoorRulesTests",
+      (AC + "Membership.swift", "filter { !$0.header.author.hasSameBytes(as: bot) }", "filter { isPlanted(905) || !$0.header.author.hasSameBytes(as: bot) }"))
+fault(906, "a bot keeps contacts and searches for users", "INV-13", "RuleTests DoorRulesTests",
+      (AC + "AppendRules.swift", "guard !Self.ofUsers.contains(draft.type) else", "guard isPlanted(906) || !Self.ofUsers.contains(draft.type) else"))
+fault(907, "a bot says how another is set up", "INV-13", "RuleTests DoorRulesTests",
+      (AC + "AppendRules.swift", "guard isOwn else { throw .user(draft.user) }", "guard isOwn || isPlanted(907) else { throw .user(draft.user) }"))
+fault(908, "a read of another conversation is the same read", "INV-17", "DoorRulesTests",
+      (SD + "Access/AccessLog.swift", "filter { !ofPages.contains($0.name) }", 'filter { !ofPages.contains($0.name) && !(isPlanted(908) && $0.name == "conversation") }'))
+fault(909, "a read of an event names no one", "INV-17", "DoorRulesTests",
+      (SD + "Endpoints/ReadEndpoint+Access.swift", "return [event.event.header.user]", "return isPlanted(909) ? [] : [event.event.header.user]"))
+fault(910, "who reads all reads who holds tokens", "INV-13", "DoorRulesTests",
+      (SD + "Access/Sight.swift", "!ReservedType.isOfAccess(type) ||", "isPlanted(910) || !ReservedType.isOfAccess(type) ||"))
+fault(911, "a subscription hands out who holds tokens", "INV-13", "DoorRulesTests",
+      (SU + "SubscriptionDefinition.swift", "if ReservedType.isOfAccess(header.type) {", "if ReservedType.isOfAccess(header.type), !isPlanted(911) {"))
+fault(912, "an expected version tells of a conversation of others", "INV-13", "DoorRulesTests",
+      (SD + "Endpoints/AppendPermission.swift", "guard expected.version == 0 else", "guard expected.version == 0 || isPlanted(912) else"))
+fault(913, "a size that takes no append is configured", "", "ConfigurationTests",
+      (SD + "Configuration/ConfigurationKind.swift", "guard bytes >= least else", "guard bytes >= least || isPlanted(913) else"))
+fault(914, "bytes are given out as what an event claims", "", "AttachmentStoreTests",
+      (ES + "Attachments/MediaType.swift", "guard let claim = claimed?.lowercased(), !inline.contains(claim), !shown.contains(claim) else",
+       "guard let claim = claimed?.lowercased(), isPlanted(914) || !inline.contains(claim) && !shown.contains(claim) else"))
+fault(915, "what takes an older event's place is not told", "", "ReplacementTests",
+      (ES + "Writer/Appender+Replacements.swift", "{ note(.content) }", "{ if !isPlanted(915) { note(.content) } }"))
+fault(916, "the same said twice is told as a replacement", "", "ReplacementTests",
+      (ES + "Writer/Appender+Replacements.swift", "return old != payload", "return old != payload || isPlanted(916)"))
+fault(917, "what opens a conversation late is not told", "", "ReplacementTests",
+      (ES + "Writer/Appender+Replacements.swift", "if first == nil, opensLate {", "if first == nil, opensLate, !isPlanted(917) {"))
+fault(918, "a row does not say that its twin says something else", "", "ReplacementTests",
+      (ES + "Log/TwinMarks.swift", "if mine != theirs { others += 1 }", "if mine != theirs, !isPlanted(918) { others += 1 }"))
+fault(919, "one delivery that is acked twice counts twice", "", "PullTests",
+      (SD + "Feed/SubscriptionHub+Requests.swift", "for token in tokens where told.insert(token.dot).inserted {", "for token in tokens where told.insert(token.dot).inserted || isPlanted(919) {"))

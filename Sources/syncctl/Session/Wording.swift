@@ -17,7 +17,8 @@ enum Wording: String, CaseIterable, Sendable {
     // What `show` puts before each line
     case labelID, labelHLC, labelUnreadable, labelType, labelTime, labelRecorded, labelUser, labelAuthor, labelActor,
         labelConversation
-    case labelCause, labelPosition, labelOrigin, labelVersion, labelDependsOn, labelSameID, labelLeaf, labelData
+    case labelCause, labelPosition, labelOrigin, labelVersion, labelDependsOn, labelSameID, otherContents, labelLeaf,
+        labelData
     // Counts
     case oneEvent, manyEvents, andMore
     // What became of a message
@@ -154,6 +155,7 @@ enum Wording: String, CaseIterable, Sendable {
         case .labelVersion: Phrase("data version", "데이터 버전")
         case .labelDependsOn: Phrase("depends on", "선행 이벤트")
         case .labelSameID: Phrase("same id", "같은 ID")
+        case .otherContents: Phrase("{0} with other content: syncctl show", "내용이 다른 같은 이벤트 {0}개: syncctl show")
         case .labelLeaf: Phrase("leaf", "리프 해시")
         case .labelData: Phrase("data", "데이터")
         case .oneEvent: Phrase("1 event", "이벤트 1건")

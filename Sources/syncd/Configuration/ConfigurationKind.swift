@@ -131,6 +131,20 @@ extension ConfigurationKind<UInt64> {
         String($0)
     }
 
+    /// A size in bytes, written with its unit, of at least so many.
+    static func size(atLeast least: UInt64) -> ConfigurationKind {
+        ConfigurationKind { (value) throws(ConfigurationFailure) in
+            let bytes = try size.read(value)
+            guard bytes >= least else {
+                throw ConfigurationFailure(
+                    "expected at least \(ByteSize.exactText(least)), not \(ByteSize.exactText(bytes))")
+            }
+            return bytes
+        } show: {
+            size.show($0)
+        }
+    }
+
     /// A size in bytes, written with its unit.
     static let size = ConfigurationKind { (value) throws(ConfigurationFailure) in
         if case .number = value.content {

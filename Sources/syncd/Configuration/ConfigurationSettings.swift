@@ -53,7 +53,7 @@ struct ConfigurationSetting: Sendable {
         ConfigurationSetting("api.tls.key", \.api.tls.key, .optional(.path)),
         ConfigurationSetting("api.trust_grants", \.api.trustGrants, .bool),
         ConfigurationSetting("api.jwt", \.api.issuers, .issuers, reload: true),
-        ConfigurationSetting("api.max_body", \.api.maxBody, .size),
+        ConfigurationSetting("api.max_body", \.api.maxBody, .size(atLeast: 4 << 10)),
         ConfigurationSetting("api.max_pending", \.api.maxPending, .size),
         ConfigurationSetting("api.max_connections", \.api.maxConnections, .connections),
         ConfigurationSetting("api.idle_timeout", \.api.idleTimeout, .patience),

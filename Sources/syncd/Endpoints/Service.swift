@@ -46,6 +46,8 @@ struct Service: Sendable {
     let following = Lock<Following?>(nil)
     /// Who cosigns for peers, once it does.
     let witness = Lock<WitnessDesk?>(nil)
+    /// What events of other nodes have changed of the past, once it looks.
+    let replaced = Lock<ReplacementDesk?>(nil)
 
     /// Events the views may be behind before appends have to wait.
     static let maximumLag: UInt64 = 400_000

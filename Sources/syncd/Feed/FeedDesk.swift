@@ -334,7 +334,8 @@ final class FeedDesk {
 
     /// Those of them that a follower may see.
     private func seen(_ items: [FeedItem], by id: UInt64) throws(StoreError) -> [FeedItem] {
-        guard var sight = followers[id]?.sight, !sight.isWhole, !items.isEmpty else { return items }
+        guard var sight = followers[id]?.sight, !items.isEmpty else { return items }
+        guard !sight.isWhole else { return items.filter { sight.mayKnow($0.stored.event.header.type) } }
         var seen: [FeedItem] = []
         try reader.fresh { views throws(StoreError) in
             seen = []

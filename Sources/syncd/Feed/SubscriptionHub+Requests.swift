@@ -216,7 +216,8 @@ extension SubscriptionHub {
         let name = record.name
         var acked = AckedDeliveries()
         var notOpen: [Dot] = []
-        for token in tokens {
+        var told: Set<Dot> = []
+        for token in tokens where told.insert(token.dot).inserted {
             let number = desk.number(token)
             let mark = { (try? desk.currentLog().event(token.dot)).map { ConversationMark(of: $0.event.header) } }
             switch desk.running[name]?.machine.ack(token.dot, number: number, now: SubscriptionDesk.now, mark: mark) {
