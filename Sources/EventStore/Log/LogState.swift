@@ -3,9 +3,10 @@ struct OriginState: Sendable {
     let ref: Int64
     let id: OriginID
     let key: VerifyingKey
-    var range: MerkleRange
+    var tree: GrowingTree
     var hlc: HybridTime
 
+    var range: MerkleRange { tree.range }
     var size: UInt64 { range.size }
 
     /// What a head of all of it says.
@@ -73,7 +74,7 @@ struct LogState: Sendable {
             state.add(
                 OriginState(
                     ref: origin.ref, id: origin.id, key: origin.key,
-                    range: try merkle.range(origin: origin.ref, size: size, names: &names),
+                    tree: try merkle.tree(origin: origin.ref, size: size, names: &names),
                     hlc: HybridTime(rawValue: UInt64(bitPattern: hlc ?? 0))))
         }
         state.position = UInt64(bitPattern: try connection.integer("SELECT max(position) FROM event") ?? 0)
