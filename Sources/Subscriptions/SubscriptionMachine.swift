@@ -356,14 +356,12 @@ package struct SubscriptionMachine: Sendable {
         if let late = silent.first(where: { $0.value.numbers.contains(number) }) { silent[late.key] = nil }
     }
 
-    /// A worker has gone: what it had is for others at once. What has been given more than once before waits for the pause of
-    /// ``SubscriptionDefinition/backoff``: workers that die of it at once would use up its attempts in a moment.
+    /// A worker has gone: what it had is for others, at once or after a pause.
     package mutating func left(_ worker: UInt64, now: UInt64) {
         silent[worker] = nil
         staying.remove(worker)
         for dot in (workers[worker]?.dots ?? []).sorted() {
-            let attempts = entries[dot]?.attempts ?? 1
-            let pause = attempts > 1 ? definition.pause(after: attempts - 1) : 0
+            let pause = definition.pause(afterEnd: entries[dot]?.attempts ?? 1)
             takeBack(dot, .left, notBefore: now + pause, now: now)
         }
         workers[worker] = nil

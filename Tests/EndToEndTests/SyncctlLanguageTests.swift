@@ -165,7 +165,7 @@ struct SyncctlLanguageTests {
             (["history", "u", "--sinse", "1h"], "--sinse 옵션은 없습니다. 혹시 --since입니까?"),
             (["history"], "인자 <user> 값이 없습니다."), (["history", "u", "v"], "인자 'v'은(는) 필요하지 않습니다."),
             (["history", "u", "--role", "x"], "쓸 수 있는 값: "),
-            (["histori", "u"], "'histori' 명령은 없습니다. 혹시 history입니까?"),
+            (["histori", "u"], "'histori' 명령은 없습니다. 혹시 'syncctl history'입니까?"),
             (["history", "u", "--since"], "--since 옵션에 값이 없습니다"),
         ] {
             let run = try await tool.run(words)

@@ -1522,6 +1522,6 @@ fault(939, "text in another encoding is told as of no format", "", "MalformedExp
 fault(940, "a time that is none is not told", "", "MalformedExportTests",
       (IC + "Formats/ChatGPT.swift", "if tree.untimed.contains(node) {", "if tree.untimed.contains(node), !isPlanted(940) {"))
 fault(941, "workers that go at once use up the attempts of an event", "INV-16", "MachineTests",
-      ("Sources/Subscriptions/SubscriptionMachine.swift", "let pause = attempts > 1 ?", "let pause = attempts > 1 && !isPlanted(941) ?"))
+      (SU + "SubscriptionDefinition.swift", "{ number > 1 ? pause(", "{ number > 1 && !isPlanted(941) ? pause("))
 fault(942, "what is wrong with a command line is said in English alone", "", "SyncctlLanguageTests",
       (SC + "Syncctl.swift", "error.korean ?? KoreanErrors", "(isPlanted(942) ? nil : error.korean) ?? KoreanErrors"))
