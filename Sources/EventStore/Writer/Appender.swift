@@ -390,6 +390,7 @@ final class Appender {
         advanced.insert(index)
         note(header, body, at: state.position, twin: twin)
         state.origins[index].hlc = header.hlc
+        state.origins[index].stamp = header.isOpaque ? nil : header.hlc
         try keep(state.origins[index].range.grow(leaf, using: sha), index)
     }
 
