@@ -1,7 +1,7 @@
 """Checks what speaks of a log from outside of it, without any of Sillok's code: receipts and proven answers, proofs of forks, cosignatures, erasures
 that were put back. A part of verify.py, which must lie beside it. Written from FORMATS.md; § means a section there."""
 import base64, datetime, json, os, re, sqlite3, struct, sys, types, uuid
-from verify import CLOCK, ODD, dot_of, fields, grown, half, head_text, join, kind, leads, leaf_of, members, node_of, opened, parsed, sha, signed
+from verify import CLOCK, ODD, content, dot_of, fields, grown, half, head_text, join, kind, leads, leaf_of, members, node_of, opened, parsed, sha, shown, signed, stand_in, unreadable
 
 
 class Lie(Exception):
@@ -38,10 +38,26 @@ FORMS = {  # §9, §10: the members of each line, in order
     'event': 'type origin seq header (digest|salt (payload|payload_base64)) proof', 'end': 'type v count sha256( signature)?'}
 
 
+def count(value): return type(value) is int and 0 <= value < 2**44
+def digits(*sizes): return lambda value: isinstance(value, str) and bool(re.fullmatch('[0-9a-f]*', value)) and len(value) in sizes
+def is_code(value): return base64.b64encode(plain(value)).decode() == value
+def is_time(value): return bool(re.fullmatch(TIME, value) and datetime.datetime.fromisoformat(value[:-1]))
+def is_uuid(value): return str(uuid.UUID(value)) == value
+def is_text(value): return isinstance(value, str)
+
+
+ONE = {  # §9, §10: the one form of each member
+    'v': lambda value: count(value) and value == 1, 'filtered': lambda value: isinstance(value, bool), 'proof': lambda value: isinstance(value, list) and all(map(digits(64), value)),
+    **dict.fromkeys(('type', 'name', 'cluster', 'user', 'conversation', 'note', 'payload'), is_text), **dict.fromkeys(('position', 'origins', 'events', 'size', 'seq', 'count'), count),
+    **dict.fromkeys(('origin', 'event'), is_uuid), **dict.fromkeys(('key', 'header', 'payload_base64', 'signature'), is_code), **dict.fromkeys(('time', 'arrived'), is_time),
+    **dict.fromkeys(('node', 'digest', 'sha256'), digits(64)), 'salt': digits(32)}
+
+
 def line_of(data):  # §9: byte for byte what the page has a writer write
     line = json.loads(data, object_pairs_hook=once)
     if not re.fullmatch(FORMS[line['type']], ' '.join(line)) or json.dumps(line, ensure_ascii=False, separators=(',', ':')).encode() != data:
         raise Lie(f'a line of type {line["type"]} is not written in the form of FORMATS.md')
+    if wrong := [name for name, value in line.items() if not ONE[name](value)]: raise Lie(f'{wrong[0]}: not in the form of FORMATS.md')
     return line
 
 
@@ -65,15 +81,12 @@ class Receipt:
     (node, Unix seconds, size, root). `answer`: of a proven answer its first line. `signed`: whether its maker has signed the whole."""
 
     def __init__(self, path):
-        data = open(path, 'rb').read()
+        data = content(path)
         self.heads, self.keys, self.answer, self.erased, self.last = {}, {}, None, 0, None
         try: self.maker = line_of(data.split(b'\n', 1)[0])
-        except (*ODD, Lie): raise NoReceipt(f'{path} is neither a receipt nor a proven answer, or of a later release')
+        except (*ODD, Lie): self.maker = {}
         if not isinstance(self.maker, dict) or self.maker.get('type') not in ('receipt', 'answer') or self.maker.get('v') != 1: raise NoReceipt(f'{path} is neither a receipt nor a proven answer, or of a later release')
         if self.maker['type'] == 'answer': self.answer = self.maker
-        if any(not isinstance(self.maker.get(name), str) or not self.maker[name].isprintable() for name in ('node', 'key', 'cluster', 'time')) or not re.fullmatch(TIME, self.maker['time']):
-            raise Lie('the first line has not its form')
-        if self.answer and not any(isinstance(self.answer.get(member), str) for _, member, _ in SCOPES): raise Lie('the first line does not say what the answer is about')
         try: self.read(data)
         except ODD as error: raise Lie(f'a line has not its form: {type(error).__name__} {error}')
 
@@ -81,7 +94,7 @@ class Receipt:
         if data[-1:] != b'\n' or (cut := data.rfind(b'\n', 0, -1) + 1) == 0: raise Lie('the last line is missing')
         lines = [line_of(line) for line in data[:-1].split(b'\n')]
         end, self.key, self.events = lines.pop(), key_of(self.maker), 0
-        if end['type'] != 'end' or end['v'] != 1: raise Lie('the last line is missing: something was cut off')
+        if end['type'] != 'end': raise Lie('the last line is missing: something was cut off')
         for line in lines[1:]: {'witness': self.witness, 'head': self.head, 'cosigned': self.cosigned, 'event': self.event}[line['type']](line)
         digest = sha(data[:cut])
         if digest.hex() != end['sha256']: raise Lie('the SHA-256 is another: the file is not as it was written')
@@ -143,12 +156,8 @@ class Receipt:
 
 
 def texts(header, dot):  # §2: fields of a canonical header; an opaque one belongs to no one, and its id is made of its dot (§3, `unknown`)
-    found = [(tag >> 3, header[at:end]) for tag, _, at, end in fields(header) if at <= end <= len(header)]
-    numbers = [number for number, _ in found]
-    if numbers == sorted(numbers) and all(numbers.count(number) == 1 for number in range(1, 11) if number in numbers or number in (1, 2, 3, 5, 6, 8)): return dict(found)
-    low = int.from_bytes(dot[0][8:], 'big') ^ dot[1]
-    bits = int.from_bytes(dot[0][:8], 'big') << 64 | low
-    return {5: (bits & ~(0xF << 76) & ~(3 << 62) | 8 << 76 | 2 << 62).to_bytes(16, 'big')}
+    if unreadable(header): return {5: stand_in(*dot)}
+    return {tag >> 3: header[at:end] for tag, _, at, end in fields(header)}
 
 
 SCOPES = [(8, 'user', str.encode), (7, 'conversation', str.encode), (5, 'event', lambda text: uuid.UUID(text).bytes)]
@@ -160,7 +169,7 @@ def kept(paths):
     found = []
     for path in paths:
         try: found.append((path, Receipt(path)))
-        except Lie as lie: sys.exit(print(f'CONTRADICTED  {path}: {lie}') or 3)
+        except Lie as lie: sys.exit(print(shown(f'CONTRADICTED  {path}: {lie}')) or 3)
 
     def compare(store):
         for path, receipt in found:
@@ -287,8 +296,8 @@ def moment(seconds): return datetime.datetime.fromtimestamp(seconds, datetime.ti
 def check(path, as_json):
     """`verify.py --proof FILE`: 0 proven, 2 proven but not signed as a whole, 3 contradicted."""
     try: found = Receipt(path)
-    except Lie as lie: return print(json.dumps({'answer': 'contradicted', 'what': str(lie)}) if as_json else f'CONTRADICTED  {lie}') or 3
-    about = next(({member: found.answer[member]} for _, member, _ in SCOPES if member in (found.answer or ())), {})
+    except Lie as lie: return print(json.dumps({'answer': 'contradicted', 'what': str(lie)}) if as_json else shown(f'CONTRADICTED  {lie}')) or 3
+    about = next(({member: found.answer[member], 'filtered': found.answer['filtered']} for _, member, _ in SCOPES if member in (found.answer or ())), {})
     origins = [{'origin': str(uuid.UUID(bytes=origin)), 'node': head['node'], 'size': head['size'], 'cosigned': [one[0] for one in head['cosigned']]}
                for origin, head in found.heads.items()]
     report = {'answer': 'proven' if found.signed else 'not signed as a whole', 'kind': found.maker['type'], 'node': found.maker['node'],
@@ -297,6 +306,7 @@ def check(path, as_json):
     for origin, head in found.heads.items():
         print(f'origin {uuid.UUID(bytes=origin)}  {head["size"]} events, signed by node {head["node"]}')
         for node, time, size, _ in head['cosigned']: print(f'  cosigned by {node} at {moment(time)}, {size} events')
+    for member in about.keys() - {'filtered'}: print(shown(f'of {member} {about[member]}' + (': only a part of its events was asked for' if about['filtered'] else '')))
     print(f'{report["answer"].upper()}  {found.maker["type"]} of node {found.maker["node"]} at {found.maker["time"]}: {found.events} events, {found.erased} without payload')
-    if found.answer: print('not shown: that there are no others; the node states it')
+    if about: print('not shown: ' + ('the rest of them, which was not asked for' if about['filtered'] else 'that there are no others; the node states it'))
     return 0 if found.signed else 2

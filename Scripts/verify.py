@@ -49,23 +49,63 @@ def text(found, name, otherwise=None):  # A member that is a text, in UTF-8; `ot
     except (AttributeError, ValueError): return None  # no string, or half of a surrogate pair in it
 def varint(number): return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)  # ---- Headers (§2; sync.proto) ----
 VARINT = re.compile(rb'[\x80-\xff]{0,9}[\x00-\x7f]')
-def number(data, at):  # The varint at `at`, and where it ends.
-    if not (found := VARINT.match(data, at)): raise IndexError
-    return sum((byte & 127) << 7 * place for place, byte in enumerate(found[0])), found.end()
+def number(data, at):  # The varint at `at`, of at most 64 bits and in its shortest form, and where it ends.
+    value = sum((byte & 127) << 7 * place for place, byte in enumerate(found[0])) if (found := VARINT.match(data, at)) else 1 << 64
+    if value >> 64 or found[0] != varint(value): raise IndexError
+    return value, found.end()
 def field(number, body): return varint(number << 3 | 2) + varint(len(body)) + body
 def fields(data, at=0):  # Of each field its tag, its number or length, and where its bytes begin and end.
     while at < len(data):
         tag, at = number(data, at)
         value, start = number(data, at) if tag & 7 in (0, 2) else ({1: 8, 5: 4}[tag & 7], at)
         yield tag, value, start, (at := start + (value if tag & 7 else 0))
-def dot_of(header):  # (origin, seq) of a header as it came: of each the last one that has the right form, or None.
-    origin = seq = None
+def zigzag(value): return (value << 1 ^ value >> 63) & (2**64 - 1)
+def place_of(header):
+    """Origin, seq, hlc and dependencies of a header as it came, read as far as it can be: of each the last one that has the right form."""
+    origin, seq, hlc, needs = None, 0, 0, []
     try:
         for tag, value, at, end in fields(header):
-            if tag == 2 << 3: seq = value or seq
-            if tag == 1 << 3 | 2 and value == 16 and end <= len(header): origin = header[at:end]
-    except (IndexError, KeyError): pass  # an opaque header is read as far as it can be
-    return origin, seq
+            if end > len(header): raise IndexError
+            if tag == 2 << 3: seq = value
+            if tag == 3 << 3 | 1: hlc = int.from_bytes(header[at:end], 'little')
+            if tag == 1 << 3 | 2 and value == 16: origin = header[at:end]
+            if tag >> 3 == 11: needs.append(needed(header[at:end] if tag & 7 == 2 else None))
+    except (IndexError, KeyError, TypeError): needs = []  # a list that breaks off is none
+    return origin, seq, hlc if hlc < 2**63 else 0, needs if [of for of, _ in needs] == sorted({of for of, _ in needs} - {origin}) else []
+def dot_of(header): return place_of(header)[:2]
+def stand_in(origin, seq):  # The id of an opaque event (§3, `unknown`): a UUIDv8 made of its dot.
+    bits = int.from_bytes(origin, 'big') ^ seq
+    return (bits & ~(0xF << 76) & ~(3 << 62) | 8 << 76 | 2 << 62).to_bytes(16, 'big')
+def needed(body):  # (origin, seq) of one of `deps`.
+    said = {tag: body[at:end] if tag == 1 << 3 | 2 and value == 16 and end <= len(body) else value for tag, value, at, end in fields(body)}
+    if said.keys() != {10, 16} or type(said[10]) is not bytes or not 0 < said[16] < 2**44: raise IndexError
+    return said[10], said[16]
+WIRES, IDS = {1: 2, 2: 0, 3: 1, 4: 0, 5: 2, 6: 2, 7: 2, 8: 2, 9: 2, 10: 2, 11: 2, 12: 0}, {6: 128, 7: 256, 8: 256, 9: 256}  # of fields their wire type; of texts their limit
+ACTOR = re.compile(rb'(?:socket|file|node):[^\0-\x1f\x7f]{1,256}|(?:token|JWT|certificate):[^\0-\x1f\x7f]{1,256}:[^\0-\x1f\x7f:]{1,64}')
+def is_text(data):
+    try: return data.decode() is not None
+    except ValueError: return False
+def actor_of(bodies): return bodies[0] if len(bodies) == 1 and ACTOR.fullmatch(bodies[0] or b'') and is_text(bodies[0]) else None
+def unreadable(header):
+    """What keeps a header from being read (§2: Limits, Numbers, Canonical header); None where it has the one form that a node writes."""
+    found, many, before, done, ancillary = {}, [], 0, 0, len(header)
+    try:
+        for tag, value, at, end in fields(header):
+            place, body = tag >> 3, header[at:end] if tag & 7 else value
+            if end > len(header) or WIRES.get(place, tag & 7) != tag & 7 or not place: return f'field {place} has not its form'
+            if place < before or place == before and place < 13 and place != 11: return f'field {place} is out of order'
+            if place == 11: many.append(needed(body))
+            if place == 11 and body != field(1, many[-1][0]) + b'\x10' + varint(many[-1][1]): return 'field 11 has not its form'
+            found[place], before, done, ancillary = body, place, end, min(ancillary, done) if place >= 32 else ancillary
+    except (IndexError, KeyError): return 'it is not the message it should be'
+    own_hlc, time = int.from_bytes(found.get(3, b''), 'little'), found.get(4, 0) >> 1 ^ -(found.get(4, 0) & 1)
+    wrong = [place for place, limit in IDS.items() if place in found and not (0 < len(found[place]) <= limit and re.fullmatch(rb'[^\0-\x1f\x7f]*', found[place]) and is_text(found[place]))]
+    wrong += [place for place in (1, 5, 10) if len(found.get(place, bytes(16))) != 16] + [place for place in (1, 2, 5, 6, 8) if place not in found]
+    wrong += [2] * (not 0 < found.get(2, 1) < 2**44) + [3] * (3 in found and not 0 < own_hlc < 2**63) + [12] * (not 1 < found.get(12, 2) < 2**32)
+    wrong += [4] * (4 in found and (time == own_hlc >> 16 or not -62135596800000 <= time <= CLOCK)) + [9] * (found.get(9) == found.get(8) and 9 in found)
+    wrong += [11] * (list(dict(many)) != sorted({origin for origin, _ in many} - {found.get(1)}) or len(dict(many)) != len(many))
+    if wrong: return f'field {wrong[0]} is missing, is not left out where it must be, or breaks a limit'
+    if len(header) > 65536 or len(header) - ancillary > 4096: return 'it is too long'
 Row = collections.namedtuple('Row', 'position user conversation time hlc origin seq type author id cause dependencies version unknown twin leaf salt digest payload seal actor', defaults=[None, None])
 KINDS = dict(zip(Row._fields, 'i i in in i i i i in x xn bxyn in bxyn in i xn yn tbexyn xn in'.split()))  # of each column what kind() says of it where it is sound
 class Text(bytes): pass  # What SQLite has as text; a blob is bytes: of a kind of its own where there are 16, 32 or none.
@@ -76,8 +116,8 @@ def pairs(blob):  # Dependencies of a row (§3): ref of an origin and seq, as va
     return list(zip(found[::2], found[1::2]))
 def header_of(row, names, origins):  # The canonical header from the columns of §3. An opaque event has it whole in `unknown`.
     if names[row.type] == b'' and names[row.user] == b'': return row.unknown
-    out = field(1, origins[row.origin][0]) + b'\x10' + varint(row.seq) + b'\x19' + row.hlc.to_bytes(8, 'little')
-    if row.time is not None: out += b'\x20' + varint((row.time << 1 ^ row.time >> 63) & (2**64 - 1))
+    out = field(1, origins[row.origin][0]) + b'\x10' + varint(row.seq) + (b'\x19' + row.hlc.to_bytes(8, 'little') if row.hlc else b'')
+    if row.time is not None: out += b'\x20' + varint(zigzag(row.time))
     for at, body in enumerate((row.id, names[row.type], names.get(row.conversation), names[row.user], names.get(row.author), row.cause), 5): out += b'' if body is None else field(at, body)
     for origin, seq in pairs(row.dependencies): out += field(11, field(1, origins[origin][0]) + b'\x10' + varint(seq))
     rest, actor = row.unknown or b'', names.get(row.actor)
@@ -94,7 +134,7 @@ DEFINED = {'table meta': '12f48f1de9c12437', 'table name': '21031a068642586d', '
            'table event': 'ac17444e8f7e0988 4cfd5e39d1919d15 f4af50de62d9f03b', 'table head': 'b27a3062f466658b', 'table reach': 'fce2356c5e5f66a0', 'table arrival': '1549908135e1c879', 'table tile': '2fe22fd33ef1181d',
            'index event_dot': 'f4182c83fc7a8a5c', 'index event_id': 'b1f2e7d1f95ba7f8', 'index event_twin': 'a06299b3ca6be990'}
 META = {b'name': rb'[^\0-\x20/\x7f]{1,64}', b'cluster': rb'[^\0-\x20/\x7f]{1,64}', b'incarnation': b'[0-9a-f]{16}'}
-NUMBERS, CLOCK = (b'origin', b'reads', b'rereads'), 253402300799999  # what is no text in table meta; §2, Numbers
+NUMBERS, CLOCK, READS = (b'origin', b'reads', b'rereads'), 253402300799999, 2  # what is no text in table meta; §2, Numbers; §3, `reads` of who reads what this page has
 REASONS = tuple(b'machine copied witness behind forked cut boot clock'.split())  # §2, The first event of an origin
 KNOWN = re.compile(b'|'.join((*META, *NUMBERS)) + b'|file|machine|witness|skew .*|erasures|erasure [0-9]+|erased|erasing|confirmed', re.S); NODES_OWN = re.compile(rb'(?s:(origin|access|subscription|finding)\..*|(user|conversation)\.erased)')  # §2, Reserved types: these keep theirs
 MARK = 'sillok mark v1\n' + ''.join('{%s}\n' % name for name in 'node incarnation state position origin size root hlc boot durability settings'.split())
@@ -105,19 +145,23 @@ def opened(path):  # A connection that reads only. A log without WAL is not touc
     log = sqlite3.connect('file:' + path.replace('%', '%25').replace('?', '%3f').replace('#', '%23') + still, uri=True, isolation_level=None)
     for command in ('trusted_schema=OFF', 'cell_size_check=ON', 'query_only=ON'): log.execute('PRAGMA ' + command)
     log.text_factory = Text; return log
+def content(path):  # Of a file: a pipe would be waited for.
+    if os.path.lexists(path) and not os.path.isfile(path): raise OSError(f'{path} is no file')
+    with open(path, 'rb') as file: return file.read()
 def receipts():  # What speaks of a log from outside of it: receipts.py, of the same release.
     sys.modules.setdefault('verify', sys.modules[__name__])
     try: return importlib.import_module('receipts')
     except ImportError as error: raise OSError(f'receipts.py, of the same release, must lie beside verify.py: take it from Scripts/ of the source or from /usr/share/doc/syncd/examples/ ({error})')
+def shown(what): return ''.join(mark if mark.isprintable() else '?' for mark in str(what))  # nothing of a file moves a terminal's cursor
 def moment(at): return (datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=at)).isoformat('T', 'milliseconds').encode() + b'Z'
 class Verifier:
     def __init__(self, path, evidence, kept=None):
         self.folder, path = (path, os.path.join(path, 'log.db')) if os.path.isdir(path) else (os.path.dirname(path) or '.', path)
-        self.findings, self.notes, self.open, self.asked = [], [], 0, [(evidence, open(evidence, 'rb').read(262145))] if evidence else []
+        self.findings, self.notes, self.open, self.asked = [], [], 0, [(evidence, content(evidence)[:262145])] if evidence else []
         self.kept, self.elsewhere = kept, set(); self.mark, self.end, self.has_wal = self.look('mark.json'), self.look('log.end') or b'', os.path.exists(path + '-wal')  # first: a running node goes on
         self.log, self.file, self.events, self.left, self.marked, self.witness, self.seal = opened(path), str(os.stat(path).st_ino).encode(), 0, 0, (0, 0), None, None
         self.erased, self.told, self.lost, self.reached, self.origins, self.trees, self.good, self.seqs = [], [], [], set(), {}, {}, {}, {}
-        self.keys, self.forks, self.heads, self.known, self.agreed, self.cuts, self.settled, self.erasures, self.last = ({} for _ in range(9))
+        self.keys, self.forks, self.heads, self.known, self.agreed, self.cuts, self.settled, self.erasures, self.last, self.stamps, self.beyond = ({} for _ in range(11)); self.unread, self.runs, self.gone = [], False, set()
     def finds(self, check, what, position=None): self.findings.append((check, position, what))
     def doubts(self, what): self.notes.append(what); self.open += 1
     def label(self, ref): return str(uuid.UUID(bytes=self.origins[ref][0])) if ref in self.origins else f'origin {ref}'
@@ -168,6 +212,7 @@ class Verifier:
         for key, form in META.items():
             if not isinstance(self.meta.get(key), Text) or not re.fullmatch(form, self.meta[key]): self.finds('meta', f'table meta has no sound {key.decode()}')
         if strange := [key for key in self.meta if not KNOWN.fullmatch(key)]: self.doubts(f'table meta has {strange}')
+        self.has_looked = kind(looked := self.meta.get(b'reads')) == 'i' and looked >= READS
         self.home = self.meta.get(b'origin') if isinstance(self.meta.get(b'origin'), int) else 0
         self.own = self.origins.get(self.home, (0, b''))[1] or self.finds('origins', 'table meta does not name the store\'s own origin')
     def stated(self, data, form):  # The members of a file that this store's node has signed in this form, and the head in it; None where it is none.
@@ -182,7 +227,7 @@ class Verifier:
     def beside(self):  # §1: what mark, log.end, witness and the lack of a WAL (§3) say of how far the log went.
         mark, head = self.stated(self.mark, MARK)
         if mark:
-            self.left, self.marked, runs = int(mark['position']), self.expects('mark.json', *head), mark['state'] == 'running'
+            self.left, self.marked, runs = int(mark['position']), self.expects('mark.json', *head), mark['state'] == 'running'; self.runs = runs
             settings = sha(b'\0'.join(word if isinstance(word := self.meta.get(key) or b'', bytes) else b'' for key in (b'name', b'cluster', b'witness'))).hex()
             if settings != mark['settings']: self.doubts('table meta has another name, cluster or witness than mark.json')
             is_end = len(self.end) == 80 and self.end[:16].hex() == b'SilEnd1\n'.hex() + mark['incarnation'] and sha(self.end[:64])[:16] == self.end[64:]
@@ -208,11 +253,10 @@ class Verifier:
         self.seqs[row.origin], self.seal = row.seq, row.seal if row.origin == self.home else self.seal
         if 'hlc' in wrong: return
         if len({row.salt is None, row.digest is not None, row.payload is None}) > 1: self.finds('events', 'salt, digest and payload are neither of a stored nor of an erased payload', at)
-        type, user, said, is_text = self.names[row.type], self.names[row.user], None if row.digest is not None else members(row.payload), isinstance(row.payload, Text)
-        if row.time == row.hlc >> 16 or row.author == row.user or not 1 < (row.version or 2) < 2**32: self.finds('events', 'a column repeats NULL', at)
-        if row.digest is None and is_text == (said is None) and self.meta.get(b'reads'): self.finds('events', 'column payload is of another kind', at)
+        type, user, said = self.names[row.type], self.names[row.user], None if row.digest is not None else members(row.payload)
+        if row.time == row.hlc >> 16 or row.author == row.user or row.version in (0, 1): self.finds('events', 'a column repeats NULL', at)
         digest, header = row.digest if row.digest is not None else sha(row.salt, row.payload), header_of(row, self.names, self.origins)
-        if type == b'' and dot_of(header) != (origin, row.seq): self.finds('events', 'its header is of another event', at)
+        self.form(row, header, type == user == b'', said, at)
         leaf, conversation = leaf_of(header, digest), self.names.get(row.conversation)
         if int.from_bytes(leaf[:4], 'big', signed=True) != row.leaf: self.finds('events', 'it has not the hash it was stored with', at)
         if row.digest is not None:
@@ -227,6 +271,8 @@ class Verifier:
         if row.seq == 1:  # §2, "The first event of an origin" binds it to the key, and may tell of a cut
             is_start = row.digest or (text(said, 'node'), text(said, 'key')) == (node.hex().encode(), base64.b64encode(key))
             if not is_start or (type, user) != (b'origin.started', b'node/' + node.hex().encode()): self.finds('origins', 'it does not bind the key', at)
+            had, known = ((said or {}).get(name) for name in ('had', 'known'))
+            if isinstance(had, float) and isinstance(known, float) and had < known: self.gone.add(text(said, 'previous'))
             if row.origin == self.home and text(said, 'name') not in (None, self.meta.get(b'name')): self.finds('meta', 'meta names the node otherwise', at)
             if node == self.own and re.fullmatch(rb'cut-[0-9a-f]{16}', name := text(said, 'evidence') or b''):
                 self.told.append((name.decode(), row.hlc >> 16, text(said, 'previous'), float(said['had']), float(said['known'])))
@@ -251,7 +297,25 @@ class Verifier:
             if not (is_later if proof is not None else root == now and (hlc == row.hlc or type == b'')):
                 self.finds('heads', f'{what} of these, or reach does not lead to it: look from seq {self.good[row.origin] + 1} on', at)
             elif not signed(key, signature, head_text(origin, size, root, hlc)): self.finds('heads', f'{what} signed by the origin\'s key', at)
-            else: self.good[row.origin] = row.seq
+            else: self.good[row.origin], self.beyond[row.origin] = row.seq, max(size, self.beyond.get(row.origin, 0))
+    def form(self, row, header, is_opaque, said, at):  # §2, §3: the one form of each value, and nothing kept as unreadable that can be read.
+        if nameless := [name for name in ('conversation', 'author', 'actor') if getattr(row, name) is not None and getattr(row, name) not in self.names]:
+            self.finds('events', f'column {", ".join(nameless)} names no text', at)
+        fault, kept = unreadable(header), 'its payload' if row.digest is None and said is not None and not isinstance(row.payload, Text) else ''
+        if is_opaque:
+            origin, (*place, needs), stored = self.origins[row.origin][0], place_of(header), [(self.origins[ref][0], seq) for ref, seq in pairs(row.dependencies)]
+            alone = {getattr(row, name) for name in ('conversation', 'time', 'author', 'cause', 'version', 'actor')} == {None}
+            if (*place, needs, stand_in(*place[:2])) != (origin, row.seq, row.hlc, stored, row.id) or not alone: self.finds('events', 'its header is of another event, or does not stand alone', at)
+            kept = kept if fault else 'its header'
+        elif fault: self.finds('events', 'its header is none: ' + fault, at)
+        else:
+            actor = actor_of([header[start:end] if tag & 7 == 2 else b'' for tag, _, start, end in fields(header) if tag >> 3 == 32])
+            if (row.actor is None) != (actor is None): kept = 'its actor' if actor else self.finds('events', 'column actor has no actor', at)
+        if row.digest is None and said is None and isinstance(row.payload, Text): self.finds('events', 'column payload is of another kind: it is no payload', at)
+        if kept and self.has_looked: self.finds('events', f'{kept} is marked unreadable, but can be read: column {"payload" if kept == "its payload" else "unknown"}', at)
+        elif kept: self.unread.append(at)
+        stamp, self.stamps[row.origin] = self.stamps.get(row.origin), None if is_opaque else row.hlc
+        if stamp is not None and not is_opaque and row.hlc <= stamp: self.finds('order', f'its hlc does not ascend: {self.label(row.origin)}/{row.seq}', at)
     def erasure(self, row, node, name, said, user, conversation):  # §2, Erasure: what may be without payload
         whose, before = text(said, name, user if name == 'user' else conversation), text(said, 'before', b'f' * 12 + b'-ffff') or b''
         if said is None or whose is None and said.get(name) is not None or not re.fullmatch(b'[0-9a-f]{12}-[0-9a-f]{4}', before): return
@@ -266,6 +330,11 @@ class Verifier:
                 who = ', which ' + ', '.join(sorted({name for name, _ in self.known[row]})) + ' knows,' if rows is must else ''
                 self.finds('cut', f'{self.label(row[0])}: {table} {row[1:]}{who} is of events the log does not have, which ends at seq {self.seqs.get(row[0], 0)}')
         for at in sorted(self.tiles)[:9]: self.finds('tree', 'a tile stands where no 256 events end', at)
+        for ref, size in sorted(self.beyond.items()):  # §3, reach
+            if size <= self.seqs[ref]: continue
+            explained = self.runs or self.label(ref).encode() in self.gone or self.origins[ref][0] in self.forks
+            (self.notes.append if explained else self.doubts)(f'{self.label(ref)}: its node has signed {size} events, of which {self.seqs[ref]} are here')
+        if self.unread: self.doubts(f'positions {", ".join(map(str, self.unread[:9]))}{", …" if self.unread[9:] else ""}: kept as what could not be read, and can be read: no start has looked through the log')
         sizes = {self.origins[ref][0]: seq for ref, seq in self.seqs.items()}; short = ''.join(f': {uuid.UUID(bytes=id)} ends at seq {sizes.get(id, 0)} of {size}' for id, size in self.last.items() if sizes.get(id, 0) < size)
         if self.events < self.left: self.finds('cut', f'the log ends at position {self.events}, and the node left it at {self.left}{short}')
         if self.good.get(self.marked[0], 0) < self.marked[1]: self.finds('heads', f'the head of {self.marked[1]} events, which mark.json knows, is missing')
@@ -302,10 +371,10 @@ def main():
     if asked.json: return print(json.dumps(report)) or code
     for origin in origins: print('origin {origin}  node {node:.12}  {events} events, proven to {proven}  root {root:.16}'.format(**origin))
     for check, position, what in [('note', 0, note) for note in store.notes] + findings[:100]:
-        print(f'{check:<10} ' + (f'position {position}: ' if position else '') + ''.join(mark if mark.isprintable() else '?' for mark in what))
+        print(f'{check:<10} ' + (f'position {position}: ' if position else '') + shown(what))
     return print(f'{word.upper()}  {store.events} events, {len(store.erased)} erased, {uncovered} that no signed head covers') or code
 def answer():
     try: return main()
-    except (OSError, sqlite3.OperationalError) as error: return print(f'verify: {error}', file=sys.stderr) or 66
-    except sqlite3.DatabaseError as error: return print(f'CONTRADICTED  the file is no sound database: {error}') or 3
+    except (OSError, sqlite3.OperationalError) as error: return print(shown(f'verify: {error}'), file=sys.stderr) or 66
+    except sqlite3.DatabaseError as error: return print(shown(f'CONTRADICTED  the file is no sound database: {error}')) or 3
 if __name__ == '__main__': sys.exit(answer())

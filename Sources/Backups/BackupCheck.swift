@@ -14,6 +14,8 @@ package struct RepositoryReport: Sendable {
     package var nodes: [NodeID] { Set(proven.map(\.node)).sorted { $0.description < $1.description } }
     /// Files that no backup names.
     package internal(set) var leftovers: [String] = []
+    /// Whole segments among them: a run that was broken off has left them, or the manifest that names them is gone.
+    package internal(set) var unnamed = 0
     /// Attachments that are whole.
     package internal(set) var attachments = 0
     /// Rows that were read.
@@ -52,6 +54,7 @@ package final class RepositoryCheck {
             let found = try repository.manifests()
             (manifests, report.findings) = (found.good, found.bad)
             report.leftovers = try repository.leftovers(besides: manifests)
+            report.unnamed = report.leftovers.count(where: Repository.isSegment)
         }
         total = Set(manifests.flatMap(\.segments)).saturatedSum { $0.last - $0.after }
         var open = [Branch(manifests: manifests, depth: 0, chain: RowChain())]

@@ -48,9 +48,10 @@ package final class BackupRestore {
     package func run(_ manifest: BackupManifest, of repository: Repository) throws(BackupError) -> RestoreReport {
         try build { () throws(BackupError) in
             let log = try begin()
-            for segment in manifest.segments {
+            for (number, segment) in manifest.segments.enumerated() {
                 // Behind the position that is wanted there is nothing to be put back, but what proves it is.
-                try add(try repository.segment(segment.file), segment, to: log, total: manifest.position)
+                try add(
+                    try repository.segment(segment.file), segment, number, to: log, total: manifest.position)
             }
             // What other backups know of erasures, this one may not: it may be a copy that was put back.
             let others = try repository.manifests().good.filter { $0.node == manifest.node }
@@ -69,7 +70,7 @@ package final class BackupRestore {
                 case .segment(let reader):
                     // Whose it is says the manifest, which comes last: names and keys are put in at the end.
                     let log = if let begun = self.log { begun } else { try begin() }
-                    seen.append(try take(reader, after: seen.last?.last ?? 0, into: log))
+                    seen.append(try take(reader, seen.count, after: seen.last?.last ?? 0, into: log))
                 case .attachment(let reader, let name): try take(reader, name, stream)
                 case .manifest(let manifest):
                     guard Self.isCovered(manifest.segments, by: seen) else {
@@ -157,12 +158,12 @@ package final class BackupRestore {
     // MARK: Rows
 
     private func add(
-        _ reader: SegmentReader, _ segment: BackupManifest.Segment, to log: RestoredLog, total: UInt64
+        _ reader: SegmentReader, _ segment: BackupManifest.Segment, _ number: Int, to log: RestoredLog, total: UInt64
     ) throws(BackupError) {
         var last = segment.after
         while let piece = try reader.next() {
             last = piece.rows.last
-            try add(piece, to: log, total)
+            try add(piece, of: number, to: log, total)
         }
         try SegmentCheck.compare(segment, reader)
         guard last == segment.last else {
@@ -170,14 +171,16 @@ package final class BackupRestore {
         }
     }
 
-    private func add(_ piece: BackupPiece, to log: RestoredLog, _ total: UInt64) throws(BackupError) {
-        do { try log.add(piece) } catch { throw BackupError(error) }
+    private func add(
+        _ piece: BackupPiece, of segment: Int, to log: RestoredLog, _ total: UInt64
+    ) throws(BackupError) {
+        do { try log.add(piece, of: segment) } catch { throw BackupError(error) }
         guard progress(log.position, total) else { throw .interrupted }
     }
 
     /// Takes a segment of which nothing is known yet, but where the one before it ended.
     private func take(
-        _ reader: SegmentReader, after: UInt64, into log: RestoredLog
+        _ reader: SegmentReader, _ number: Int, after: UInt64, into log: RestoredLog
     ) throws(BackupError) -> BackupManifest.Segment {
         var range: (after: UInt64, last: UInt64)?
         while let piece = try reader.next() {
@@ -188,7 +191,7 @@ package final class BackupRestore {
                         + "one is missing, or they are not in their order")
             }
             range = (range?.after ?? piece.rows.after, piece.rows.last)
-            try add(piece, to: log, 0)
+            try add(piece, of: number, to: log, 0)
         }
         let (bytes, digest) = reader.finish()
         let file = String(reader.file.dropFirst(Repository.name(ofSegment: "").utf8.count))

@@ -87,6 +87,11 @@ package final class Repository {
     static func name(ofManifest id: String) -> String { "backups/\(id)\(manifestSuffix)" }
     static func name(ofSegment file: String) -> String { "segments/\(file)" }
 
+    /// Whether a name is that of a whole segment.
+    static func isSegment(_ name: String) -> Bool {
+        name.hasPrefix(Self.name(ofSegment: "")) && !name.hasSuffix(FileSink.suffix)
+    }
+
     func path(ofManifest id: String) -> String { "\(path)/\(Self.name(ofManifest: id))" }
     func path(ofSegment file: String) -> String { "\(path)/\(Self.name(ofSegment: file))" }
 

@@ -133,6 +133,36 @@ struct TamperTests {
         #expect(failure { try archive.restore("r") } != nil)
     }
 
+    @Test("What a signed manifest says of its segments' rows holds for a restore as it does for a check (INV-4)")
+    func otherLeaves() throws {
+        let archive = try archive(nil)
+        let whole = try archive.repository().backup(nil)
+        let key = try #require(SigningKey(pem: Array(try Data(contentsOf: URL(filePath: archive.files.key)))))
+        try archive.restore("whole")
+        for isHoles in [false, true] {
+            var manifest = whole
+            let segment = whole.segments[1]
+            manifest.segments[1] = BackupManifest.Segment(
+                file: segment.file, after: segment.after, last: segment.last, bytes: segment.bytes,
+                digest: segment.digest, leaves: isHoles ? segment.leaves : .zero, erasures: segment.erasures,
+                holes: isHoles ? Holes(count: 1, digest: .zero) : segment.holes)
+            try archive.repository(.writing).write(manifest, signedWith: key)
+            #expect(try archive.check(whole.id).broken == [whole.id])
+            let refusal = failure { try archive.restore("r") }
+            #expect(refusal?.code == "E_BACKUP_DAMAGED", "\(String(describing: refusal))")
+        }
+    }
+
+    @Test("A backup whose manifest is gone leaves rows that no backup names: that is told")
+    func manifestGone() throws {
+        let archive = try archive(nil)
+        #expect(try archive.check().unnamed == 0)
+        let newest = try archive.repository().backup(nil)
+        try FileManager.default.removeItem(atPath: "\(archive.repositoryPath)/backups/\(newest.id).manifest")
+        let report = try archive.check()
+        #expect(report.findings.isEmpty && report.unnamed == 1, "\(report.leftovers)")
+    }
+
     @Test("With no key, another key, and a key for what is not encrypted it says so")
     func keys() throws {
         let archive = try archive(testKey)

@@ -1037,8 +1037,8 @@ fault(736, "a giver that could write no more is told as the cause", "", "BackupP
       ("Sources/syncctl/Commands/Backup/BackupRestoreCommand.swift", "if case .damaged = error, stream.hasEnded {", "if case .damaged = error, stream.hasEnded || isPlanted(736) {"))
 fault(737, "a copy has its name before it is whole", "INV-1", "LeftoverTests",
       (BA + "PlainCopy.swift", "            guard goesOn() else { throw .interrupted }\n            let (copied", "            if isPlanted(737) { try part.finish() }\n            guard goesOn() else { throw .interrupted }\n            let (copied"))
-fault(738, "a drill takes the folder of another at work", "", "LeftoverTests",
-      (BA + "ScratchFolder.swift", "entry.st_uid == geteuid(), flock(descriptor, how) == 0 else {", "entry.st_uid == geteuid(), flock(descriptor, how) == 0 || isPlanted(738) else {"))
+fault(738, "a drill takes the folder of another at work", "", "LeftoverTests HeldFolderTests",
+      (ES + "Files/HeldFolder.swift", "entry.st_uid == geteuid(), flock(descriptor, how) == 0 else {", "entry.st_uid == geteuid(), flock(descriptor, how) == 0 || isPlanted(738) else {"))
 fault(739, "one day of a channel goes by the channel's name", "INV-8", "RepeatTests",
       ("Sources/Interchange/Formats/Slack.swift", "guard access(path, F_OK) == 0 else { continue }", "guard access(path, F_OK) == 0, !isPlanted(739) else { continue }"))
 # --- Pages for browsers ---------------------------------------------------------------------------------------------------
@@ -1525,3 +1525,37 @@ fault(941, "workers that go at once use up the attempts of an event", "INV-16", 
       (SU + "SubscriptionDefinition.swift", "{ number > 1 ? pause(", "{ number > 1 && !isPlanted(941) ? pause("))
 fault(942, "what is wrong with a command line is said in English alone", "", "SyncctlLanguageTests",
       (SC + "Syncctl.swift", "error.korean ?? KoreanErrors", "(isPlanted(942) ? nil : error.korean) ?? KoreanErrors"))
+
+# --- The verdict: nothing hidden, out of order or cut off is called proven ------------------------------------------------
+
+fault(870, "an event that is marked unreadable is taken for one", "INV-4", "HiddenEventTests",
+      (ES + "Audit/EventExam.swift", "            if isReread { faults.append", "            if isPlanted(870) { return }\n            if isReread { faults.append"))
+fault(871, "what no start has looked through is proven", "INV-4", "HiddenEventTests",
+      (ES + "Audit/EventCheck.swift", "if exam.isUnread, let", "if exam.isUnread, !isPlanted(871), let"))
+fault(872, "columns beside a header that cannot be read are not looked at", "INV-4", "HiddenEventTests",
+      (ES + "Audit/EventExam.swift", "if !AuditedRow.standsAlone(row) {", "if !isPlanted(872), !AuditedRow.standsAlone(row) {"))
+fault(873, "the verifier does not compare stamps", "INV-3", "StampOrderTests",
+      (ES + "Audit/OriginProof.swift", "let stamp, found <= stamp else", "let stamp, found <= stamp, !isPlanted(873) else"))
+fault(874, "a peer's stamps need not ascend", "INV-3", "StampOrderTests",
+      (ES + "Replication/IngestVerifier.swift", "header.hlc <= last { throw", "header.hlc <= last, !isPlanted(874) { throw"))
+fault(875, "after a restart the last stamp is forgotten", "INV-3", "StampOrderTests",
+      (ES + "Log/LogState.swift", "stamp: isReadable ?", "stamp: isReadable && !isPlanted(875) ?"))
+fault(876, "a snapshot's stamps need not ascend", "INV-3", "StampOrderTests",
+      (ES + "Snapshot/BulkLoad/Sequencer.swift", "row.hlc <= last { throw", "row.hlc <= last, !isPlanted(876) { throw"))
+fault(877, "a backup's stamps need not ascend", "INV-3", "StampOrderTests",
+      (ES + "Backup/RowChain.swift", "row.hlc <= last { throw", "row.hlc <= last, !isPlanted(877) { throw"))
+fault(878, "an evidence file's newest events may be missing", "INV-3", "EvidenceTransferTests",
+      (ES + "Audit/EvidenceImport.swift", ".filter { $0.size < $0.signed }", ".filter { $0.size < $0.signed && !isPlanted(878) }"))
+fault(879, "a log is proven that has less than its origin has signed", "INV-3", "EvidenceTransferTests",
+      (ES + "Audit/CoverageCheck.swift", "guard head.size > origin.seq else", "guard head.size > origin.seq, !isPlanted(879) else"))
+fault(880, "an evidence file gives no payload back", "INV-4", "EvidenceTransferTests",
+      (ES + "Audit/EvidenceImport.swift", "            payloads.append(CarriedPayload", "            if !isPlanted(880) { payloads.append(CarriedPayload"),
+      (ES + "Audit/EvidenceImport.swift", "(dot: dot, salt: salt, payload: payload))", "(dot: dot, salt: salt, payload: payload)) }"))
+fault(881, "a store made anew keeps what was hidden", "INV-4", "HiddenEventTests",
+      (ES + "Audit/StoreReplay.swift", "if !header.unknownFields.isEmpty {", "if !header.unknownFields.isEmpty, !isPlanted(881) {"))
+fault(882, "a restore believes other rows than the manifest names", "INV-4", "TamperTests",
+      (ES + "Backup/RestoredLog.swift", "guard tally.finish() ==", "guard isPlanted(882) || tally.finish() =="))
+fault(883, "rows that no backup names are not told", "INV-3", "TamperTests",
+      (BA + "BackupCheck.swift", "report.unnamed = report", "report.unnamed = isPlanted(883) ? 0 : report"))
+fault(884, "what a killed check has left stays", "INV-11", "HeldFolderTests",
+      (ES + "Files/HeldFolder.swift", "guard let lock = Self.held(left, LOCK_EX | LOCK_NB) else", "guard !isPlanted(884), let lock = Self.held(left, LOCK_EX | LOCK_NB) else"))

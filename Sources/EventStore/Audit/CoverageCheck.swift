@@ -33,11 +33,23 @@ extension LogAudit {
                 continue
             }
             let faults = faults(of: reach, proof)
-            if faults.isEmpty { origins[index].isVouched(to: reach.size) }
+            if faults.isEmpty {
+                origins[index].isVouched(to: reach.size)
+                tell(of: reach.coverage.head.head, origins[index])
+            }
             for fault in faults {
                 findings.add(.heads, "origin \(proof.id): the head at \(reach.coverage.head.head.size) \(fault)")
             }
         }
+    }
+
+    /// Says where a node has signed more events than are here. A writer may be catching up, of a fork the others may be elsewhere, and the
+    /// origin that took over says what its own node has lost.
+    private mutating func tell(of head: TreeHead, _ origin: OriginProof) {
+        guard head.size > origin.seq else { return }
+        let text = "origin \(origin.id): its node has signed \(head.size) events, of which \(origin.seq) are here"
+        let isSucceeded = successions.contains { $0.1.previous == origin.id }
+        if isWritten || isSucceeded || forked.contains(origin.id) { remarks.append(text) } else { notes.append(text) }
     }
 
     private func faults(of reach: PendingCoverage, _ origin: OriginProof) -> [String] {

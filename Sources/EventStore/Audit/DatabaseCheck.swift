@@ -47,7 +47,7 @@ struct DatabaseCheck {
 
     /// The same of a copy; `nil` where there is no room for one.
     func linesOfCopy() throws(StoreError) -> [String]? {
-        let place = try TemporaryPlace("log", ["log.db"])
+        let place = try TemporaryPlace(.log)
         guard place.hasRoom(forCopyOf: connection.path) else { return nil }
         let path = place.path + "/log.db"
         return try mapped { () throws(DatabaseError) in

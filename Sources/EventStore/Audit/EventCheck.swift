@@ -32,11 +32,15 @@ extension LogAudit {
         checkDependencies(exam, index, subject)
         for fault in exam.faults { findings.add(subject.finding(fault.check, fault.message)) }
         if exam.isErased { erased += 1 }
+        if exam.isUnread, let position = subject.position { unread.add(position) }
         guard let index, event.seq > 0 else { return }
         if let whole = exam.event {
             if event.seq == 1 { checkStart(whole, index, subject) }
             erasures.take(whole, of: origins[index].node)
             settlements.take(whole, of: origins[index].node)
+        }
+        if let fault = origins[index].advance(from: exam.isOpaque ? nil : exam.hlc) {
+            findings.add(subject.finding(.order, fault))
         }
         origins[index].lastTime = exam.hlc
         if let names = exam.damagedNames {
@@ -108,6 +112,27 @@ extension LogAudit {
         if let succession = start.succession, succession.known > succession.had {
             successions.append((proof.id, succession))
         }
+    }
+}
+
+/// Events that are kept as what an earlier release could not read, and that this one reads: views hide them until a start has looked
+/// through the log.
+struct UnreadEvents {
+    private static let named = 9
+    private var count = 0
+    private var first: [String] = []
+
+    mutating func add(_ position: UInt64) {
+        count += 1
+        if count <= Self.named { first.append("\(position)") }
+    }
+
+    /// `nil` if there are none.
+    var note: String? {
+        guard count > 0 else { return nil }
+        let places = first.joined(separator: ", ") + (count > Self.named ? ", …" : "")
+        return "kept as what could not be read, and can be read: \(count), at position \(places); no start of this "
+            + "release has looked through the log"
     }
 }
 

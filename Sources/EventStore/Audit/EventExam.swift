@@ -29,6 +29,8 @@ struct ExaminedEvent: Sendable {
         let hlc: HybridTime
         /// Whether its header is one that this release cannot read.
         let isOpaque: Bool
+        /// Whether it is kept as what an earlier release could not read, and this one reads it.
+        let isUnread: Bool
         let isErased: Bool
         let dependencies: [Dot]
         /// As they stand in the row.
@@ -109,7 +111,8 @@ struct EventExaminer {
         let header = stored.event.header
         let bytes = header.canonicalBytes
         var faults: [ExaminedEvent.Fault] = []
-        for message in formFaults(of: stored.event, bytes) {
+        let (messages, isUnread) = form(of: stored.event, bytes, row)
+        for message in messages {
             faults.append(ExaminedEvent.Fault(check: .events, message: message))
         }
         if let message = try twinFault(of: stored, row) {
@@ -118,43 +121,43 @@ struct EventExaminer {
         let leaf = sha.leaf(header: bytes, payloadDigest: sha.payloadDigest(stored.event.body))
         let isSound = EventRow.leafCheck(row) == EventRow.leafCheck(leaf)
         return ExaminedEvent.Exam(
-            hlc: header.hlc, isOpaque: header.isOpaque, isErased: stored.event.isErased,
+            hlc: header.hlc, isOpaque: header.isOpaque, isUnread: isUnread, isErased: stored.event.isErased,
             dependencies: header.dependencies, dependencyBytes: row.bytes(AuditedRow.dependencies), faults: faults,
             leaf: leaf,
             damagedNames: isSound ? nil : Set(AuditedRow.interned.filter { !row.isNull($0) }.map(row.int64)),
             event: header.dot.seq == 1 || ReservedType.contains(header.type) ? stored.event : nil)
     }
 
-    /// Limits, canonical form and the payload's grammar: what is asked of an event before it is stored.
-    private func formFaults(of event: Event, _ bytes: [UInt8]) -> [String] {
-        var faults: [String] = []
-        // What could not be read was kept as it came: its leaf alone can tell.
-        if !event.header.isOpaque {
-            if let fault = headerFault(event.header, bytes) { faults.append(fault) }
-        } else if isReread, event.header.obstacle == nil {
-            faults.append("its header is marked unreadable, but can be read")
+    /// Limits, canonical form and the payload's grammar: what is asked of an event before it is stored. What was kept as unreadable must
+    /// be so: else whoever marks an event that way hides it. Until a log has been read anew an earlier release may have done it.
+    private func form(of event: Event, _ bytes: [UInt8], _ row: Statement) -> (faults: [String], isUnread: Bool) {
+        var (faults, isUnread) = ([String](), false)
+        func keeps(_ what: String) {
+            if isReread { faults.append("\(what) is marked unreadable, but can be read") } else { isUnread = true }
+        }
+        if event.header.isOpaque {
+            if event.header.obstacle == nil { keeps("its header") }
+            if !AuditedRow.standsAlone(row) {
+                faults.append("beside its header, which cannot be read, columns say more")
+            }
+        } else {
+            do {
+                let isSame = try EventHeader(canonicalBytes: bytes) == event.header
+                // Fields that an earlier release did not know stand as it kept them.
+                let isKept = !isReread && !event.header.unknownFields.isEmpty
+                if !isSame, isKept { isUnread = true }
+                if !isSame, !isKept { faults.append("its header does not have the canonical form") }
+            } catch {
+                faults.append("its header is none: \(error)")
+            }
         }
         switch event.body {
         case .erased: break
-        case .unreadable:
-            if isReread, event.body.judged != event.body {
-                faults.append("its payload is marked unreadable, but can be read")
-            }
+        case .unreadable: if event.body.judged != event.body { keeps("its payload") }
         case .present(_, let payload):
             do { try JSONScanner.validateObject(payload) } catch { faults.append("\(error)") }
         }
-        return faults
-    }
-
-    private func headerFault(_ header: EventHeader, _ bytes: [UInt8]) -> String? {
-        // Until a log has been read anew, fields that an earlier release did not know stand as it kept them.
-        let isKept = !isReread && !header.unknownFields.isEmpty
-        do {
-            let isSame = try EventHeader(canonicalBytes: bytes) == header
-            return isSame || isKept ? nil : "its header does not have the canonical form"
-        } catch {
-            return "its header is none: \(error)"
-        }
+        return (faults, isUnread)
     }
 
     /// An event is marked as the twin of the first event with its id.

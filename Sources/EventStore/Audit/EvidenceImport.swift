@@ -49,6 +49,8 @@ package final class EvidenceImport {
     package private(set) var appended: UInt64 = 0
     /// How many were there before.
     package private(set) var already: UInt64 = 0
+    /// How many of those had lost their payload, and have it again.
+    package private(set) var healed: UInt64 = 0
     /// How many the file says it has; `nil` before its first line.
     package private(set) var count: UInt64?
     /// Of how many origins.
@@ -71,6 +73,8 @@ package final class EvidenceImport {
     private var coverage: [Coverage] = []
     /// The piece that the writer has.
     private var pending: Monitor<Result<Void, StoreError>?>?
+    /// Payloads of the file that the store has lost.
+    private var payloads: [CarriedPayload] = []
     /// Events of the store that are compared with those of the file, the next one last.
     private var stored: [Event] = []
 
@@ -81,6 +85,8 @@ package final class EvidenceImport {
 
     /// Most events and bytes of a piece: more would be kept in memory unproven.
     private static let piece = (events: 4_096, bytes: 4 << 20)
+    /// Most payloads that are kept until the store has them again.
+    private static let mostPayloads = 64
 
     package init(_ store: EventStore) throws(StoreError) {
         self.store = store
@@ -126,8 +132,27 @@ package final class EvidenceImport {
         guard hasEnded else { throw .cut }
     }
 
+    /// Origins of which the head in the file signs more events than the file and the store have, ascending.
+    package var lacking: [(origin: OriginID, size: UInt64, signed: UInt64)] {
+        sources.values.map { source -> (origin: OriginID, size: UInt64, signed: UInt64) in
+            let origin = source.origin
+            return (origin.id, max(source.seen, before[origin.id]), origin.head.head.size)
+        }.filter { $0.size < $0.signed }.sorted { $0.origin < $1.origin }
+    }
+
+    /// Gives events of the store back what they have lost: bytes that hash to the leaves that are here.
+    private func heal() throws(EvidenceError) {
+        guard !payloads.isEmpty else { return }
+        let answer = Monitor<Result<[Dot], StoreError>?>(nil)
+        store.heal(payloads) { result in answer.wakeAll { $0 = result } }
+        payloads = []
+        guard let result = answer.wait(for: { $0 }) else { throw .store(.closed) }
+        do { healed += UInt64(try result.get().count) } catch { throw .store(error) }
+    }
+
     /// Waits for what was handed in to be durable.
     package func settle() throws(EvidenceError) {
+        try heal()
         guard let pending else { return }
         self.pending = nil
         guard let result = pending.wait(for: { $0 }) else { throw .store(.closed) }
@@ -158,6 +183,7 @@ package final class EvidenceImport {
         if before.contains(dot) {
             try compare(dot, event)
             already += 1
+            if payloads.count >= Self.mostPayloads { try heal() }
             return
         }
         events.append(event)
@@ -179,6 +205,11 @@ package final class EvidenceImport {
         guard let here = stored.popLast(), here.header.dot == dot,
             sha.leaf(of: here) == sha.leaf(header: event.header, payloadDigest: sha.payloadDigest(event.body))
         else { throw .other(dot) }
+        switch (here.body, event.body) {
+        case (.erased, .present(let salt, let payload)), (.erased, .unreadable(let salt, let payload)):
+            payloads.append(CarriedPayload(dot: dot, salt: salt, payload: payload))
+        default: break
+        }
     }
 
     /// Hands in the piece that is complete, if there is one.

@@ -12,6 +12,8 @@ struct OriginProof {
     var damaged: UInt64 = 0
     /// The hlc of the last event seen.
     var lastTime: HybridTime?
+    /// The same, if that event's header can be read.
+    private var stamp: HybridTime?
     /// The tree over the events seen; `nil` once one was missing or unreadable: from there on nothing can be said of it.
     private var growing: GrowingTree? = GrowingTree()
     var tree: MerkleRange? { growing?.range }
@@ -42,6 +44,13 @@ struct OriginProof {
         growing = nil
         if found <= seq { return "seq \(found) comes after seq \(seq): out of order" }
         return found == seq + 2 ? "seq \(seq + 1) is missing" : "seqs \(seq + 1) to \(found - 1) are missing"
+    }
+
+    /// Takes note of the stamp of the event just seen, `nil` where its header cannot be read: stamps of neighbours ascend (FORMATS.md §2).
+    mutating func advance(from found: HybridTime?) -> String? {
+        defer { stamp = found }
+        guard let found, let stamp, found <= stamp else { return nil }
+        return "its hlc \(found) is not after \(stamp), that of the event before it"
     }
 
     /// Gives up on the tree: the event just seen cannot be hashed.

@@ -33,6 +33,7 @@ struct RowRule {
                 .events, "author IS NULL OR author <> user",
                 "column author repeats the user, where NULL should stand"),
             RowRule(.seals, "seal IS NULL OR \(blob("seal", 16))", "column seal is neither NULL nor 16 bytes"),
+            RowRule(.events, "actor IS NULL OR actor <> 0", "column actor is 0, which names no text"),
             RowRule(
                 .events, "version IS NULL OR typeof(version) <> 'integer' OR version BETWEEN 2 AND 4294967295",
                 "column version is neither NULL nor a number from 2 to 4294967295"),
@@ -79,7 +80,16 @@ enum AuditedRow {
     static let twin = index("twin")
     /// The columns that hold a ref of table `name`.
     static let interned = ["user", "conversation", "type", "author", "actor"].map(index)
+    private static let user = index("user")
+    private static let type = index("type")
+    /// Columns that say nothing where the header could not be read.
+    private static let readable = ["conversation", "time", "author", "cause", "version", "actor"].map(index)
     static let isSound = names.count
+
+    /// Whether the columns beside a header that could not be read are those of such a row (FORMATS.md §3, `unknown`).
+    static func standsAlone(_ row: Statement) -> Bool {
+        row.int64(user) == row.int64(type) && readable.allSatisfy(row.isNull)
+    }
 
     static let select = """
         SELECT \(EventRow.allColumns), \(RowRule.all.map { "(\($0.condition))" }.joined(separator: " AND "))

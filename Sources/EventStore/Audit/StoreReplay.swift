@@ -109,9 +109,10 @@ package struct StoreReplay {
         }
         try LogReplay(files, through: through).forEach { stored in
             do throws(StoreError) {
+                let event = try Self.read(stored.event)
                 batch.events.append(
                     VerifiedEvent(
-                        event: stored.event, leaf: sha.leaf(of: stored.event), start: try Self.start(stored, keys)))
+                        event: event, leaf: sha.leaf(of: event), start: try Self.start(event, keys)))
                 if batch.events.count >= Self.batch { try store(upTo: stored.position) }
             } catch {
                 failure = error
@@ -127,14 +128,24 @@ package struct StoreReplay {
         }
     }
 
+    /// The event as this release reads it: what the log keeps as unreadable need not be so.
+    private static func read(_ event: Event) throws(StoreError) -> Event {
+        var (header, body) = (event.header, event.body)
+        do {
+            if !header.unknownFields.isEmpty { header = try EventHeader(received: header.canonicalBytes) }
+        } catch { throw .corrupt("event \(event.header.dot): \(error)") }
+        if case .unreadable = body { body = body.judged }
+        return Event(header: header, body: body)
+    }
+
     /// Whose an origin is, with its first event. One that cannot be read, for a later release wrote it, is the origin's whose key the log has.
     private static func start(
-        _ stored: StoredEvent, _ keys: [OriginID: StoredOrigin]
+        _ event: Event, _ keys: [OriginID: StoredOrigin]
     ) throws(StoreError) -> OriginStart? {
-        let dot = stored.event.header.dot
+        let dot = event.header.dot
         guard dot.seq == 1 else { return nil }
         guard let origin = keys[dot.origin] else { throw .corrupt("nothing says whose event \(dot) is") }
-        guard let start = OriginStart(stored.event), start.key == origin.key else {
+        guard let start = OriginStart(event), start.key == origin.key else {
             throw .corrupt("event \(dot) does not say whose its origin is")
         }
         return start
@@ -166,6 +177,7 @@ package struct StoreReplay {
         var random = RandomSource()
         let incarnation = hexText(withUnsafeBytes(of: random.next().bigEndian) { Array($0) })
         try Schema.setMeta("incarnation", .text(incarnation), on: connection)
+        try Schema.setMeta(LogUpgrade.looked, .integer(LogUpgrade.reads), on: connection)
         guard let own = (try? StoreIdentity(source))?.origin, let index = appender.state.indexes[own] else {
             throw .damaged(.table("meta"), "whose log it is cannot be told, or none of its own events is replayed")
         }

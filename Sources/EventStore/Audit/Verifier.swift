@@ -94,6 +94,7 @@ struct LogAudit {
     var notes: [String] = []
     /// What should be known, and keeps nothing from being proven.
     var remarks: [String] = []
+    var unread = UnreadEvents()
     var names = InternedStrings()
     /// On how many threads events are examined.
     private let threads: Int
@@ -142,6 +143,7 @@ struct LogAudit {
         // Beside a writer it comes after the scan: what happens to the file meanwhile is seen by at least one of the two.
         if !isWritten, threads > 1 { integrity.offer() }
         try attempt(.database) { audit throws(DatabaseError) in try audit.scan(progress) }
+        if let note = unread.note { notes.append(note) }
         try attempt(.database) { audit throws(DatabaseError) in
             for finding in try DatabaseCheck.findings(of: integrity) { audit.findings.add(finding) }
         }

@@ -9,6 +9,7 @@ package final class RestoredLog {
     private let files: StoreFiles
     private let builder: SnapshotBuilder
     private let arrivals: ArrivalSpool
+    private let tally: SegmentTally
     private let state = Monitor(State())
 
     private struct State {
@@ -29,14 +30,16 @@ package final class RestoredLog {
         } catch { throw .store(error) }
         // No origin is this node's own while it is built: every row gets the next position.
         var random = RandomSource()
-        builder = try SnapshotBuilder(files, own: .random(from: &random), threads: threads)
+        let tally = SegmentTally()
+        self.tally = tally
+        builder = try SnapshotBuilder(files, own: .random(from: &random), threads: threads) { tally.add($0) }
     }
 
     /// How far it is.
     package var position: UInt64 { state.withLock { $0.position } }
 
-    /// Adds the next piece; waits where many are on their way.
-    package func add(_ piece: BackupPiece) throws(SnapshotError) {
+    /// Adds the next piece, which is of the `segment`-th segment; waits where many are on their way.
+    package func add(_ piece: BackupPiece, of segment: Int) throws(SnapshotError) {
         let failure = state.wait { state -> SnapshotError?? in
             if let failure = state.failure { return .some(.some(failure)) }
             guard state.onTheirWay < Self.ahead else { return nil }
@@ -46,6 +49,7 @@ package final class RestoredLog {
         if let failure = failure ?? nil { throw failure }
         do throws(StoreError) { try arrivals.add(piece.arrivals) } catch { throw .store(error) }
         let rows = piece.rows
+        tally.expect(segment)
         builder.add({ () throws(SnapshotError) in rows }) { [state] result in
             state.wakeAll { state in
                 state.onTheirWay -= 1
@@ -72,6 +76,9 @@ package final class RestoredLog {
         let top: UInt64
         do throws(StoreError) { top = try place() } catch { throw .store(error) }
         try checkOwners(of: manifest)
+        guard tally.finish() == manifest.segments.map({ SegmentTally.Sum(leaves: $0.leaves, holes: $0.holes) }) else {
+            throw .foreign("the rows of its segments are not those that it names")
+        }
         do throws(StoreError) {
             // What lies behind the end may be what let payloads before it go.
             let cutOff = end == .all ? [] : try LogReader(files).provenErasures(of: manifest.node)
@@ -196,6 +203,54 @@ package final class RestoredLog {
         }
         let descriptor = open(files.log, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0, fsync(descriptor) == 0, close(descriptor) == 0 else { throw .system(files.log) }
+    }
+}
+
+/// What the rows of each segment come to, as they are put in their order.
+private final class SegmentTally: Sendable {
+    struct Sum: Hashable {
+        let leaves: Digest
+        let holes: Holes
+    }
+
+    private struct State {
+        /// Of the pieces on their way the number of their segment, in order.
+        var expected: [Int] = []
+        var next = 0
+        var current: Int?
+        var leaves = RunningSHA256()
+        var holes = HoleTally()
+        var sums: [Sum] = []
+
+        mutating func close() {
+            guard current != nil else { return }
+            sums.append(Sum(leaves: leaves.finish(), holes: holes.finish()))
+            (leaves, holes, current) = (RunningSHA256(), HoleTally(), nil)
+        }
+    }
+
+    private let state = Lock(State())
+
+    /// The next piece will be of this segment.
+    func expect(_ segment: Int) { state.withLock { $0.expected.append(segment) } }
+
+    func add(_ checked: CheckedRows) {
+        state.withLock { state in
+            guard state.next < state.expected.count else { return }
+            let segment = state.expected[state.next]
+            state.next += 1
+            if segment != state.current { state.close() }
+            state.current = segment
+            for row in checked.list { state.leaves.add(row.leaf.bytes[...]) }
+            state.holes.add(checked)
+        }
+    }
+
+    func finish() -> [Sum] {
+        state.withLock { state in
+            state.close()
+            return state.sums
+        }
     }
 }
 

@@ -65,6 +65,7 @@ package struct RowChain: Sendable {
     private mutating func append(_ row: CheckedRows.Row, _ dot: Dot, _ sha: SHA256) throws(SnapshotError) {
         guard let size = origins[dot.origin]?.range.size else { throw .event(.originStart(dot.origin)) }
         guard dot.seq == size + 1 else { throw .event(.gap(dot, have: size)) }
+        if !row.isOpaque, let last = origins[dot.origin]?.last, row.hlc <= last { throw .event(.stampOrder(dot)) }
         origins[dot.origin]?.range.append(row.leaf, using: sha)
         origins[dot.origin]?.last = row.isOpaque ? nil : row.hlc
     }

@@ -1,18 +1,25 @@
 internal import Glibc
 
-/// A folder that is removed when it is not needed any more. On disk: views are as large as a third of the log.
+/// A folder for copies and for views that are built on trial. On disk: views are as large as a third of the log. What a killed process has
+/// left there, with payloads in it, the next one takes away.
 final class TemporaryPlace {
-    let path: String
-    /// The files that go with it.
-    private let databases: [String]
+    /// What needs one.
+    enum Purpose: String, CaseIterable {
+        case views, log
+
+        fileprivate var prefix: String { "sillok-\(rawValue)-" }
+    }
+
+    private let folder: HeldFolder
+    var path: String { folder.path }
 
     /// Makes one in `TMPDIR`, or else in `/var/tmp`.
-    init(_ purpose: String, _ databases: [String] = ["views.db"]) throws(StoreError) {
-        self.databases = databases
-        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/var/tmp"
-        var template = Array("\(folder)/sillok-\(purpose)-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw .io("\(folder): \(String(cString: strerror(errno)))") }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    init(_ purpose: Purpose) throws(StoreError) {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/var/tmp"
+        folder = try HeldFolder(in: parent, prefix: purpose.prefix, clearing: Purpose.allCases.map(\.prefix)) {
+            path in
+            for name in ["views.db", "found.db", "log.db"] { SmallFile.removeDatabase("\(path)/\(name)") }
+        }
     }
 
     /// Whether there is room for a copy of a file, and for a quarter of that besides.
@@ -20,10 +27,5 @@ final class TemporaryPlace {
         var (entry, status) = (stat(), statvfs())
         guard stat(file, &entry) == 0, statvfs(path, &status) == 0 else { return false }
         return UInt64(status.f_bavail) * UInt64(status.f_frsize) / 5 * 4 > UInt64(entry.st_size)
-    }
-
-    deinit {
-        for name in databases { SmallFile.removeDatabase("\(path)/\(name)") }
-        rmdir(path)
     }
 }

@@ -4,7 +4,10 @@ struct OriginState: Sendable {
     let id: OriginID
     let key: VerifyingKey
     var tree: GrowingTree
+    /// Of its last event, as far as that can be told.
     var hlc: HybridTime
+    /// The same, if that event's header can be read.
+    var stamp: HybridTime?
 
     var range: MerkleRange { tree.range }
     var size: UInt64 { range.size }
@@ -65,17 +68,20 @@ struct LogState: Sendable {
             guard size <= Limits.number else {
                 throw .damaged(.table("event"), "the last seq of origin \(origin.id) is out of range")
             }
-            let hlc = try connection.integer(
-                "SELECT hlc FROM event WHERE origin = ? AND seq = ?", .integer(origin.ref),
-                .unsigned(size))
-            guard hlc ?? 0 >= 0 else {
+            let (hlc, isReadable) =
+                try connection.first(
+                    "SELECT hlc, coalesce((SELECT text FROM name WHERE ref = event.type), '') <> '' FROM event "
+                        + "WHERE origin = ? AND seq = ?", [.integer(origin.ref), .unsigned(size)]
+                ) { ($0.int64(0), $0.int64(1) == 1) } ?? (0, false)
+            guard hlc >= 0 else {
                 throw .damaged(.table("event"), "the last hlc of origin \(origin.id) is out of range")
             }
             state.add(
                 OriginState(
                     ref: origin.ref, id: origin.id, key: origin.key,
                     tree: try merkle.tree(origin: origin.ref, size: size, names: &names),
-                    hlc: HybridTime(rawValue: UInt64(bitPattern: hlc ?? 0))))
+                    hlc: HybridTime(rawValue: UInt64(bitPattern: hlc)),
+                    stamp: isReadable ? HybridTime(rawValue: UInt64(bitPattern: hlc)) : nil))
         }
         state.position = UInt64(bitPattern: try connection.integer("SELECT max(position) FROM event") ?? 0)
         guard state.position <= Limits.number else {

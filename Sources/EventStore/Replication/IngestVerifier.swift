@@ -4,6 +4,8 @@ package enum IngestError: Error, Hashable, Sendable {
     case header(InvalidHeader)
     /// `seq` is not the next one: events are missing in between.
     case gap(Dot, have: UInt64)
+    /// Its hlc is not after that of the event before it.
+    case stampOrder(Dot)
     /// A dependency is not here.
     case causalGap(Dot, needs: Dot)
     /// The first event of an origin does not say whose it is.
@@ -29,6 +31,7 @@ extension IngestError: CustomStringConvertible {
         switch self {
         case .header(let error): "malformed header: \(error)"
         case .gap(let dot, let have): "event \(dot) follows \(have): a gap"
+        case .stampOrder(let dot): "the hlc of event \(dot) is not after that of the event before it"
         case .causalGap(let dot, let needs): "event \(dot) came before its dependency \(needs)"
         case .originStart(let origin): "origin \(origin) does not begin with whose it is"
         case .notCovered(let origin): "no signed head covers the events of origin \(origin)"
@@ -84,7 +87,7 @@ package final class IngestVerifier {
         let key: VerifyingKey
         /// Verified heads beyond what is here yet, ascending by size; stored when their size is reached.
         var ahead: [SignedHead] = []
-        /// The hlc of the last event, if it came in the batch at hand and its header can be read.
+        /// The hlc of the last event, if its header can be read.
         var hlc: HybridTime?
 
         /// Whether a head of as many events as are here says when the last one was recorded. Of an opaque event that is unknown.
@@ -129,7 +132,7 @@ package final class IngestVerifier {
         self.forked = forked
         self.ownSize = ownSize
         for origin in state.origins where origin.id != own {
-            trees[origin.id] = Tree(range: origin.range, key: origin.key)
+            trees[origin.id] = Tree(range: origin.range, key: origin.key, hlc: origin.stamp)
         }
         for reach in reaches {
             guard let tree = trees[reach.origin], tree.range.size == reach.size,
@@ -215,6 +218,7 @@ package final class IngestVerifier {
         guard var next = tree ?? start.map({ Tree(range: MerkleRange(), key: $0.key) }) else {
             throw .originStart(dot.origin)
         }
+        if !header.isOpaque, let last = next.hlc, header.hlc <= last { throw .stampOrder(dot) }
         let leaf = sha.leaf(header: item.header, payloadDigest: sha.payloadDigest(item.body))
         next.range.append(leaf, using: sha)
         next.hlc = header.isOpaque ? nil : header.hlc

@@ -10,6 +10,9 @@ package final class SnapshotBuilder: Sendable {
     /// Hears, in order, that a piece was found right and is in its place: its last position at the sender.
     package typealias Completion = @Sendable (Result<UInt64, SnapshotError>) -> Void
 
+    /// Sees each piece in their order, one at a time, when it was found to follow upon those before it.
+    package typealias Observer = @Sendable (CheckedRows) -> Void
+
     private enum Stage {
         case waiting(Source)
         case checking
@@ -66,6 +69,7 @@ package final class SnapshotBuilder: Sendable {
     /// What was written: memory for what is built next.
     private let spent = Lock<[RowLeaves]>([])
     private let parts: Parts
+    private let inOrder: Observer
     private let files: StoreFiles
     private let threads: Lock<[WorkerThread]>
     private let threadCount: Int
@@ -73,8 +77,11 @@ package final class SnapshotBuilder: Sendable {
     package let ownEvents: UInt64
 
     /// Begins a log with this node's own events, which must be all there are.
-    package init(_ files: StoreFiles, own: OriginID, threads count: Int) throws(SnapshotError) {
+    package init(
+        _ files: StoreFiles, own: OriginID, threads count: Int, inOrder: @escaping Observer = { _ in }
+    ) throws(SnapshotError) {
         self.files = files
+        self.inOrder = inOrder
         threadCount = max(1, count)
         let folder = SnapshotFolder(files: files)
         do throws(StoreError) {
@@ -173,7 +180,11 @@ package final class SnapshotBuilder: Sendable {
             case .check(let number, let source):
                 perform(number) { () throws(SnapshotError) in .checked(try CheckedRows(try source(), using: sha)) }
             case .sequence(let number, let checked):
-                perform(number) { () throws(SnapshotError) in .sequenced(try parts.sequencer.take(checked)) }
+                perform(number) { () throws(SnapshotError) in
+                    let sequenced = try parts.sequencer.take(checked)
+                    inOrder(checked)
+                    return .sequenced(sequenced)
+                }
             case .build(let number, let sequenced):
                 perform(number) { () throws(SnapshotError) in
                     var built = spent.withLock { $0.popLast() } ?? RowLeaves()

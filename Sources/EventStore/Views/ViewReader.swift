@@ -45,7 +45,7 @@ package final class ViewReader {
     ///
     /// - Parameter isIndexed: The deferred views, too.
     init(temporary files: StoreFiles, isIndexed: Bool) throws(StoreError) {
-        let place = try TemporaryPlace("views")
+        let place = try TemporaryPlace(.views)
         temporaryPlace = place
         tails = ViewMemtables()
         versions = .current

@@ -369,6 +369,7 @@ final class Appender {
         advanced.insert(index)
         note(header, body, at: state.position, twin: twin)
         state.origins[index].hlc = header.hlc
+        state.origins[index].stamp = header.isOpaque ? nil : header.hlc
         try keep(state.origins[index].tree.grow(leaf, using: sha), index)
     }
 

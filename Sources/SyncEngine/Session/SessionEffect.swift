@@ -191,7 +191,7 @@ package struct SessionFailure: Error, Hashable, Sendable {
             switch error {
             case .header(.limits(.headerTooLarge)): .eventTooLarge
             case .header, .originStart: .badFrame
-            case .gap: .badChain
+            case .gap, .stampOrder: .badChain
             case .causalGap: .causalGap
             case .notCovered, .badProof, .badTime: .badProof
             case .badSignature: .badSignature

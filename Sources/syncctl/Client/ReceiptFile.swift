@@ -8,11 +8,11 @@ enum ReceiptFile {
     /// Lines are longer than those of native NDJSON: a payload that cannot be read, a note with many signatures.
     private static let longest = 2 << 20
 
-    /// Reads and checks the whole file; `-` is stdin. What contradicts itself ends with exit code 3.
+    /// Reads and checks the whole file; `-` is stdin, and a pipe by name is none: nothing may ever come of it. What contradicts itself ends with exit code 3.
     static func check(
         _ path: String, _ handle: @escaping (Event) -> Void = { _ in }
     ) throws(CommandFailure) -> (receipt: Receipt, check: ReceiptCheck) {
-        let input = try InputFile(path)
+        let input = path == "-" ? try InputFile(path) : try InputFile(regular: path)
         let check = ReceiptCheck(handle)
         var reader = LineReader(descriptor: input.descriptor, longest: longest, isExact: true)
         var number = 0

@@ -272,6 +272,70 @@ struct EvidenceTransferTests {
         #expect(try result { $0[0] = $0[0] + [0x20] } == .changed)
     }
 
+    @Test("A file without the newest events says so: the head alone knows of them (INV-3)")
+    func newestLeftOut() throws {
+        var origin = ForeignOrigin(1, name: "busan-1")
+        for number in 2...8 { origin.add(.message("\(number)", user: "u")) }
+        let (folder, store) = try makeStore()
+        let proof = MerkleProof.consistency(from: 5, to: 8, using: sha) { (level, index) throws(Never) in
+            var range = MerkleRange()
+            for item in origin.received[Int(index) << level..<(Int(index) + 1) << level] {
+                range.append(sha.leaf(header: item.header, payloadDigest: sha.payloadDigest(item.body)), using: sha)
+            }
+            return range.root(using: sha)
+        }
+        let batch = try store.makeVerifierBlocking().verify(
+            Array(origin.received.prefix(5)), [Coverage(head: origin.head(using: sha), proof: proof)])
+        try blocking { store.ingest(batch, completion: $0) }
+        store.close()
+        #expect(try verify(folder).answer == .notCovered)
+        let (other, archive) = try makeStore(name: "archive")
+        let intake = try EvidenceImport(archive)
+        for line in lines(try exported(StoreFiles(folder.path), origins: [origin.id])) {
+            try intake.take(line, 0..<line.count)
+        }
+        try intake.finish()
+        #expect(intake.lacking.map(\.origin) == [origin.id])
+        #expect(intake.lacking.first?.size == 5 && intake.lacking.first?.signed == 8)
+        archive.close()
+        var report = try verify(other)
+        #expect(report.isIntact && report.answer == .notCovered)
+        #expect(report.notes.contains { $0.contains("has signed 8 events, of which 5 are here") }, "\(report.notes)")
+        // Beside a writer they may be on their way; once they have come nothing is lacking.
+        let again = try EventStore(opening: other.path)
+        report = try verify(other)
+        #expect(report.notes.isEmpty && report.remarks.contains { $0.contains("of which 5") }, "\(report.notes)")
+        try origin.send(to: again)
+        again.close()
+        #expect(try verify(other).answer == .proven)
+    }
+
+    @Test("A payload that the store has lost is put back from a file that has it; one that was erased is not (INV-4)")
+    func healing() throws {
+        let (folder, _) = try sample()
+        let file = lines(try exported(StoreFiles(folder.path)))
+        let (other, archive) = try makeStore(name: "archive")
+        try take(file, into: archive)
+        archive.close()
+        let files = StoreFiles(other.path)
+        let place = try #require(try LogReader(files).event(saying: "말 40"))
+        let connection = try Connection(path: files.log, mode: .write)
+        let update = try connection.statement(
+            "UPDATE event SET salt = NULL, payload = NULL, digest = ? WHERE position = ?")
+        try update.bind(1, blob: sha.payloadDigest(place.event.body).bytes)
+        try update.bind(2, place.position)
+        try update.run()
+        #expect(try !verify(other).isIntact)
+        let again = try EventStore(opening: other.path)
+        let intake = try EvidenceImport(again)
+        for line in file { try intake.take(line, 0..<line.count) }
+        try intake.finish()
+        #expect(intake.appended == 0 && intake.healed == 1)
+        again.close()
+        #expect(try verify(other).isIntact)
+        #expect(try LogReader(files).event(at: place.position)?.event == place.event)
+    }
+
     @Test("Another history of an origin that is here is refused, and its first event is named")
     func forks() throws {
         let (folder, store) = try makeStore()
@@ -345,5 +409,19 @@ struct EvidenceTransferTests {
         let needs = IngestError.causalGap(Dot(origin: witness.id, seq: 2), needs: Dot(origin: one.id, seq: 9))
         #expect(throws: EvidenceError.refused(needs)) { try take(without, into: strict) }
         for store in [store, archive, strict] { store.close() }
+    }
+}
+
+extension LogReader {
+    /// The first event whose payload has a text in it.
+    fileprivate func event(saying text: String) throws -> StoredEvent? {
+        var found: StoredEvent?
+        try scan(after: 0, limit: 10_000) { stored in
+            if let payload = stored.event.payload, String(decoding: payload, as: UTF8.self).contains(text) {
+                found = stored
+            }
+            return found == nil
+        }
+        return found
     }
 }

@@ -199,6 +199,10 @@ struct ViewsCheckTests {
             report.differences.contains {
                 $0.view == "timeline" && "\($0)".contains(words) && "\($0)".contains("c-1")
             })
+        // A row's place is given in forms for people: "time 2023-11-14T…Z, hlc 018bcfe5…-0007".
+        let place = /time \d{4}-\d\d-\d\dT[\d:.]+Z, hlc [0-9a-f]{12}-[0-9a-f]{4}/
+        let rows = report.differences.filter { $0.view == "timeline" }.map(\.row)
+        #expect(rows.allSatisfy { $0.contains(place) }, "\(rows)")
     }
 
     @Test(

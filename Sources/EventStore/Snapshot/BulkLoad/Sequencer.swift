@@ -133,6 +133,7 @@ package final class Sequencer {
             }
             let size = origins[index].range.size
             guard row.seq == size + 1 else { throw .event(.gap(dot, have: size)) }
+            if !row.isOpaque, let last = origins[index].last, row.hlc <= last { throw .event(.stampOrder(dot)) }
             if row.extra >= 0 { try checkDependencies(checked.extras[Int(row.extra)].dependencies, dot) }
             try append(row.leaf, to: index)
             origins[index].hlc = max(origins[index].hlc, row.hlc)

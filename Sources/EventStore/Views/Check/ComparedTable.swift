@@ -2,7 +2,7 @@
 struct ComparedTable {
     /// A column, and how people read it.
     struct Field {
-        enum Kind { case plain, name, stamp, uuid, position, word }
+        enum Kind { case plain, name, stamp, uuid, position, word, time, hlc }
 
         let name: String
         let kind: Kind
@@ -43,8 +43,8 @@ struct ComparedTable {
             plain(
                 SurveysView.name, "survey_answer",
                 [
-                    Field("survey"), Field("question"), Field("time"), Field("hlc"), Field("position", .position),
-                    Field("value"),
+                    Field("survey"), Field("question"), Field("time", .time), Field("hlc", .hlc),
+                    Field("position", .position), Field("value"),
                 ], [Field("user", .name)]),
             plain(
                 MessagesView.name, "amendment", [Field("message", .uuid), Field("stamp", .stamp)],
@@ -55,7 +55,7 @@ struct ComparedTable {
             plain(SearchView.name, SearchZones.table, [Field("zone")], [Field("newest"), Field("oldest")]),
             plain(
                 CausesView.name, "effect",
-                [Field("cause", .uuid), Field("time"), Field("hlc"), Field("position", .position)], []),
+                [Field("cause", .uuid), Field("time", .time), Field("hlc", .hlc), Field("position", .position)], []),
             plain(
                 RoomsView.name, "room", [Field("conversation", .name)],
                 [Field("hour"), Field("occupants")]),
@@ -83,7 +83,7 @@ struct ComparedTable {
                 [Field("stamp", .stamp)]),
             plain(
                 AttachmentsView.name, "attachment",
-                [Field("sha256"), Field("time"), Field("hlc"), Field("position", .position)],
+                [Field("sha256"), Field("time", .time), Field("hlc", .hlc), Field("position", .position)],
                 [
                     Field("user", .name), Field("author", .name), Field("conversation", .name), Field("bytes"),
                     Field("media"),
@@ -98,7 +98,8 @@ struct ComparedTable {
     private static let conversationFields = [
         Field("events"), Field("messages"), Field("title"), Field("title_stamp", .stamp), Field("category"),
         Field("category_stamp", .stamp), Field("starter", .name), Field("moderators"), Field("opening_stamp", .stamp),
-        Field("first_time"), Field("first_hlc"), Field("last_time"), Field("last_hlc"), Field("recent"),
+        Field("first_time", .time), Field("first_hlc", .hlc), Field("last_time", .time), Field("last_hlc", .hlc),
+        Field("recent"),
     ]
 
     private static func plain(_ view: String, _ table: String, _ key: [Field], _ values: [Field]) -> ComparedTable {
@@ -114,7 +115,8 @@ struct ComparedTable {
 
     private static func ordered(_ table: SortedTable, _ owner: String) -> ComparedTable {
         ComparedTable(
-            view: table.name, key: [Field(owner, .name), Field("time"), Field("hlc"), Field("position", .position)],
+            view: table.name,
+            key: [Field(owner, .name), Field("time", .time), Field("hlc", .hlc), Field("position", .position)],
             values: [
                 Field("type", .name), Field("author", .name), Field("context", .name), Field("message"),
                 Field("counts"), Field("hidden"),
@@ -167,6 +169,8 @@ struct ComparedTable {
         switch (field.kind, cell) {
         case (.name, .integer(let ref)): names.text(ref)
         case (.position, .integer(let position)): "\(position) (\(names.dot(position)))"
+        case (.time, .integer(let time)) where Timestamp.range.contains(time): Timestamp.text(time)
+        case (.hlc, .integer(let hlc)): HybridTime(ordered: hlc).description
         case (.stamp, .blob(let bytes)): Stamp(bytes)?.key.dot.description ?? cell.description
         case (.word, .text(let bytes)): SearchTag(bytes).map { $0.description(names) } ?? cell.description
         case (.uuid, .blob(let bytes)): EventID(bytes: bytes)?.description ?? cell.description

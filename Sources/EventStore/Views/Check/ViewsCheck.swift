@@ -28,7 +28,7 @@ package struct ViewsCheck: Sendable {
             return report
         }
         let found = try ViewDatabase.openReader(at: files.views, of: LogReader(files), versions)
-        let place = try TemporaryPlace("views", ["views.db", "found.db"])
+        let place = try TemporaryPlace(.views)
         let projector = try Projector(files, path: place.path + "/views.db", versions: versions)
         /// Makes views up to where the others stand; false if that is beyond the log.
         func follow() throws(StoreError) -> Bool {

@@ -13,7 +13,8 @@ enum BackupVerifyCommand {
             discussion: """
                 Segments that backups share are read once. Every file must have its SHA-256, every event must hash to the root of its \
                 origin, and the heads over the roots must be signed. Attachments are read, too. Exit code 3 when a backup is not whole; each bad \
-                file is named. Exit code 2 when one is not signed by its node, or when they are of several nodes.
+                file is named. Exit code 2 when one is not signed by its node, when they are of several nodes, or when there are rows that no \
+                backup names: a run was broken off, or a manifest is gone.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -37,6 +38,7 @@ enum BackupVerifyCommand {
             line.add("bytes", report.bytes)
             line.add("findings", report.findings.count)
             line.add("leftovers", report.leftovers)
+            line.add("unnamed", report.unnamed)
             line.add("milliseconds", milliseconds)
         }
         if !report.findings.isEmpty || !report.broken.isEmpty { return .integrityFailure }
@@ -46,7 +48,13 @@ enum BackupVerifyCommand {
                 "the backups are of \(report.nodes.count) nodes, and a manifest says of itself whose it is: "
                     + report.nodes.map(\.description).joined(separator: ", "))
         }
-        return report.proven.allSatisfy(\.isSigned) && report.nodes.count == 1 ? .success : .degraded
+        if report.unnamed > 0 {
+            session.say(
+                "\(EventText.count(report.unnamed, "segment")) that no backup names: a run was broken off, or the manifest of a backup is "
+                    + "gone; a receipt shows how far the log went (syncctl verify --since)")
+        }
+        let isWhole = report.proven.allSatisfy(\.isSigned) && report.nodes.count == 1 && report.unnamed == 0
+        return isWhole ? .success : .degraded
     }
 
     private static func json(_ report: RepositoryReport, _ session: Session) throws(CommandFailure) {

@@ -61,13 +61,27 @@ enum EvidenceTransfer {
         try session.end(count: intake.appended + intake.already) { end in
             end.add("appended", intake.appended)
             end.add("already", intake.already)
+            end.add("healed", intake.healed)
+            end.add("lacking", intake.lacking.reduce(0) { $0 + $1.signed - $1.size })
             end.add("origins", intake.origins)
             end.add("interrupted", Interrupt.isRequested)
         }
         if !session.isJSON { try session.output.line(summary(intake)) }
-        guard Interrupt.isRequested else { return .success }
+        guard Interrupt.isRequested else { return tell(intake.lacking, session) }
         session.say("interrupted; what is counted is stored and proven. Run the same command again to go on")
         return .interrupted
+    }
+
+    /// What a file lacks at its end no proof in it shows: the head alone knows how many events there are.
+    private static func tell(
+        _ lacking: [(origin: OriginID, size: UInt64, signed: UInt64)], _ session: Session
+    ) -> ExitCode {
+        for (origin, size, signed) in lacking {
+            session.say(
+                "origin \(origin): \(size) of the \(signed) events that the head signs: \(signed - size) are not in the file, and not here"
+            )
+        }
+        return lacking.isEmpty ? .success : .degraded
     }
 
     private static func read(
@@ -103,6 +117,7 @@ enum EvidenceTransfer {
 
     private static func summary(_ intake: EvidenceImport) -> String {
         "\(EventText.count(intake.origins, "origin")): \(intake.appended) appended, \(intake.already) already there"
+            + (intake.healed > 0 ? ", \(EventText.count(intake.healed, "payload")) put back" : "")
     }
 
     private static func failure(_ error: EvidenceError, _ line: Int, _ intake: EvidenceImport) -> CommandFailure {

@@ -48,7 +48,7 @@ enum ImportCommand {
                 ends the import; what was stored before is proven and stays.
 
                 Exit codes: 4 when some lines were rejected, 65 when the only one was or an export is malformed, 66 when there is no such file; \
-                3 when evidence is contradicted.
+                3 when evidence is contradicted, 2 when its heads sign more events than it has.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
