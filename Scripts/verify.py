@@ -117,7 +117,7 @@ class Verifier:
         self.kept, self.elsewhere = kept, set(); self.mark, self.end, self.has_wal = self.look('mark.json'), self.look('log.end') or b'', os.path.exists(path + '-wal')  # first: a running node goes on
         self.log, self.file, self.events, self.left, self.marked, self.witness, self.seal = opened(path), str(os.stat(path).st_ino).encode(), 0, 0, (0, 0), None, None
         self.erased, self.told, self.lost, self.reached, self.origins, self.trees, self.good, self.seqs = [], [], [], set(), {}, {}, {}, {}
-        self.keys, self.forks, self.heads, self.known, self.cuts, self.settled, self.erasures = ({} for _ in range(7))
+        self.keys, self.forks, self.heads, self.known, self.agreed, self.cuts, self.settled, self.erasures, self.last = ({} for _ in range(9))
     def finds(self, check, what, position=None): self.findings.append((check, position, what))
     def doubts(self, what): self.notes.append(what); self.open += 1
     def label(self, ref): return str(uuid.UUID(bytes=self.origins[ref][0])) if ref in self.origins else f'origin {ref}'
@@ -138,6 +138,7 @@ class Verifier:
             if part: part()
     def database(self):  # §3: SQLite 3 with our application_id, a version this page describes, and what it defines. A later release may add to it.
         kind, self.version = (self.log.execute('PRAGMA ' + name).fetchone()[0] for name in ('application_id', 'user_version'))
+        if kind == 0x53696C6C and self.version > 3: raise OSError(f'log.db has format {self.version}, this program knows 1 to 3: take the one of that release')
         if kind != 0x53696C6C or self.version not in (1, 2, 3): return self.finds('database', 'no Sillok log of a known version')
         found = self.log.execute("SELECT printf('%s %s', type, name), printf('%s %s', tbl_name, sql) FROM sqlite_master").fetchall()
         have = {name.decode('utf-8', 'replace'): sha(code).hex()[:16] for name, code in found}
@@ -186,12 +187,12 @@ class Verifier:
             if settings != mark['settings']: self.doubts('table meta has another name, cluster or witness than mark.json')
             is_end = len(self.end) == 80 and self.end[:16].hex() == b'SilEnd1\n'.hex() + mark['incarnation'] and sha(self.end[:64])[:16] == self.end[64:]
             boot = (self.look('/proc/sys/kernel/random/boot_id') or b'').strip().decode()
-            if is_end and (mark['durability'] == 'full' or mark['boot'] == boot): self.left = max(self.left, int.from_bytes(self.end[16:24], 'big'))
+            if is_end and (mark['durability'] == 'full' or mark['boot'] == boot): self.left, self.last = max(self.left, int.from_bytes(self.end[16:24], 'big')), {self.end[24:40]: int.from_bytes(self.end[40:48], 'big')}
             if runs and not is_end: self.doubts('log.end is missing, of another log or cannot be read: nothing says how far the last run went')
             if runs and not self.has_wal: self.doubts('the last run did not end in order, and its log.db-wal is not there')
         elif self.version > 1 and os.path.isfile(os.path.join(self.folder, 'node.key')): self.doubts('no mark of this store says how far its log went')
         witness, head = self.stated(self.witness, HEAD)
-        self.copied = witness and not {self.meta.get(b'file'), self.meta.get(b'witness')} & {self.file, os.fsencode(os.path.realpath(self.folder)) + b'-witness'}
+        self.copied = witness if witness and not {self.meta.get(b'file'), self.meta.get(b'witness')} & {self.file, os.fsencode(os.path.realpath(self.folder)) + b'-witness'} else None
         if witness: self.expects(COPY if self.copied else 'its witness', *head)
         elif self.witness is not None: self.doubts('the log cannot be compared with its witness')
         if re.fullmatch('witness-[0-9a-f]{16}', str((not self.copied and witness or {}).get('since'))): self.told.append((witness['since'], 0, None, 0, 0))
@@ -231,16 +232,19 @@ class Verifier:
                 self.told.append((name.decode(), row.hlc >> 16, text(said, 'previous'), float(said['had']), float(said['known'])))
             had, known = (count if isinstance(count := (said or {}).get(name), float) else 0 for name in ('had', 'known'))
             if known > had and text(said, 'reason') in REASONS and not re.fullmatch(rb'cut-[0-9a-f]{16}', text(said, 'evidence') or b''):
-                self.lost.append((text(said, 'previous') or b'', known, f'its node went on as {uuid.UUID(bytes=origin)} ({said["reason"]})'))
+                self.lost.append((node == self.own, text(said, 'previous') or b'', known, f'its node went on as {uuid.UUID(bytes=origin)} ({said["reason"]})'))
         for level, index, root in tree.add(leaf):  # §3, node: subtrees of 2^8, 2^16, … leaves; tile: those of 2^4 in one of 2^8
             if level == 4: tree.tile.append(root)
             if level == 8:
                 if self.tiles.pop(at, tile := b''.join(tree.tile)) != tile: self.finds('tree', 'its tile is not of these events', at)
                 tree.tile = []
             if not level % 8 and self.nodes.pop((row.origin, level, index), 0) != root: self.finds('tree', f'row {level}/{index} is not of these events', at)
-        for name, root in self.known.pop((row.origin, row.seq), ()):
-            if root == tree.root(): self.reached.add(name)
-            elif name not in self.cuts and name != COPY: self.finds('heads', f'{name} knows another history of these {row.seq} events', at)
+        first, agreed = self.agreed.get(row.origin, 0) + 1, set()
+        for name, root in dict.fromkeys(self.known.pop((row.origin, row.seq), ())):
+            if root == tree.root(): agreed.add(name)
+            elif name not in self.cuts and name != COPY: self.finds('heads', f'{self.label(row.origin)}: {name} knows another history of the events from seq {first} to {row.seq}', at)
+        if agreed - {'mark.json'}: self.agreed[row.origin] = row.seq
+        self.reached |= agreed
         for size, root, hlc, signature, proof in self.heads.pop((row.origin, row.seq), ()):  # §3: of these events, or, from reach, a later one
             path, now, what = [(proof or b'')[start:start + 32] for start in range(0, len(proof or b''), 32)], tree.root(), f'the head of {size} events is not'
             is_later = tree.size < size < 2**44 and proof and leads(lambda path: grown(tree.size, size, now, path), path, (now, root))
@@ -262,17 +266,18 @@ class Verifier:
                 who = ', which ' + ', '.join(sorted({name for name, _ in self.known[row]})) + ' knows,' if rows is must else ''
                 self.finds('cut', f'{self.label(row[0])}: {table} {row[1:]}{who} is of events the log does not have, which ends at seq {self.seqs.get(row[0], 0)}')
         for at in sorted(self.tiles)[:9]: self.finds('tree', 'a tile stands where no 256 events end', at)
-        sizes = {self.label(ref).encode(): seq for ref, seq in self.seqs.items()}
-        for origin, known, what in [one for one in self.lost if sizes.get(one[0], 0) < one[1]][:20]:  # signed by the node itself: no contradiction
-            self.notes.append(f'origin {origin.decode()} ends at seq {sizes.get(origin, 0)}, and has had {known:.0f}: {what}')
-        if self.events < self.left: self.finds('cut', f'the log ends at position {self.events}, and the node left it at {self.left}')
+        sizes = {self.origins[ref][0]: seq for ref, seq in self.seqs.items()}; short = ''.join(f': {uuid.UUID(bytes=id)} ends at seq {sizes.get(id, 0)} of {size}' for id, size in self.last.items() if sizes.get(id, 0) < size)
+        if self.events < self.left: self.finds('cut', f'the log ends at position {self.events}, and the node left it at {self.left}{short}')
         if self.good.get(self.marked[0], 0) < self.marked[1]: self.finds('heads', f'the head of {self.marked[1]} events, which mark.json knows, is missing')
         if not all(self.seqs.values()): self.finds('origins', 'an origin has no events')
         is_open = self.good.get(self.home, 0) < self.seqs.get(self.home, 0) and self.version > 1
         if is_open and kind(self.seal) != 'x': self.finds('seals', 'its own newest events have neither head nor seal')  # the node alone can check that
         for name in sorted(self.cuts.keys() | {told[0] for told in self.told}): self.cut(name)
+        sizes = {self.label(ref).encode(): seq for ref, seq in self.seqs.items()}
+        for is_own, origin, known, what in [one for one in self.lost if sizes.get(one[1], 0) < one[2]][:20]:  # signed to be missing, until it is back or the own node has settled it
+            (self.doubts if is_own and (b'AMNESIA', origin) not in self.settled else self.notes.append)(f'origin {origin.decode()} ends at seq {sizes.get(origin, 0)}, and has had {known:.0f}: {what}')
         for at in (at for at, hlc, ways in self.erased if not any(hlc < self.erasures.get(way, 0) for way in ways)): self.finds('erased', 'no erasure covers it', at)
-        if self.copied and COPY not in self.reached: self.doubts('this is a copy of a store, and the witness of that knows more, or another history')
+        if self.copied and COPY not in self.reached: self.doubts(f'this is a copy of a store, and the witness of that knows more, or another history: {self.copied["size"]} events of origin {self.copied["origin"]}')
         first = '(SELECT position FROM event WHERE id = later.id AND twin IS NULL)'  # the only one: a unique index holds that
         for (at,) in self.log.execute(f'SELECT position FROM event AS later WHERE twin IS NOT NULL AND (twin >= position OR twin IS NOT {first})'): self.finds('twins', 'wrongly marked as a twin', at)
     def cut(self, name):  # §3, §5: counts until what was lost is back, by the file and by the origin's start, or the own node has settled it since.

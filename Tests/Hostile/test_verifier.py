@@ -2,7 +2,6 @@
 
 SILLOK_BIN names the folder of syncd and syncctl; default: .build/debug.
 """
-import base64
 import contextlib
 import io
 import itertools
@@ -25,6 +24,8 @@ try:
     import verify
     import wire
     import lab as place
+    sys.path.append(str(wire.ROOT / 'Tests' / 'Reliability'))
+    from rewriting import rewritten
 except ImportError as missing:
     raise unittest.SkipTest(f'the hostile peer needs {missing.name}: make hostile-venv') from None
 
@@ -46,36 +47,6 @@ def verified(*arguments):
 
 def told(report):
     return [f'position {one["position"]}: {one["what"]}' for one in report['findings']] + report['notes']
-
-
-def rewritten(store, position, payload):
-    """Puts another payload into the log, and all that the holder of the node's key can make right by it: hashes, tree, heads, mark."""
-    key = load_pem_private_key((store / 'node.key').read_bytes(), None)
-    log = sqlite3.connect(store / 'log.db', isolation_level=None)
-    log.execute('UPDATE event SET payload = ? WHERE position = ?', (payload, position))
-    log.text_factory = verify.Text
-    names, (ref,) = dict(log.execute('SELECT * FROM name')), log.execute("SELECT value FROM meta WHERE key = 'origin'").fetchone()
-    origins = {ref: rest for ref, *rest in log.execute('SELECT * FROM origin')}
-    tree, roots, tile = verify.Tree(), {}, b''
-    for row in map(lambda values: verify.Row(*values), log.execute('SELECT * FROM event WHERE origin = ? ORDER BY seq', (ref,)).fetchall()):
-        leaf = verify.leaf_of(verify.header_of(row, names, origins), row.digest or verify.sha(row.salt, row.payload))
-        log.execute('UPDATE event SET leaf = ? WHERE position = ?', (int.from_bytes(leaf[:4], 'big', signed=True), row.position))
-        for level, number, root in tree.add(leaf):
-            tile = tile + root if level == 4 else tile
-            if level == 8:
-                log.execute('UPDATE tile SET hashes = ? WHERE position = ?', (tile, row.position))
-                tile = b''
-            log.execute('UPDATE node SET hash = ? WHERE origin = ? AND level = ? AND number = ?', (root, ref, level, number))
-        roots[tree.size] = tree.root(), row.hlc
-    for (size,) in log.execute('SELECT size FROM head WHERE origin = ?', (ref,)).fetchall():
-        signature = key.sign(verify.head_text(origins[ref][0], size, *roots[size]))
-        log.execute('UPDATE head SET root = ?, signature = ? WHERE origin = ? AND size = ?', (roots[size][0], signature, ref, size))
-    log.execute('DELETE FROM reach')
-    log.close()
-    mark = json.loads((store / 'mark.json').read_text())
-    mark['root'] = base64.b64encode(roots[int(mark['size'])][0]).decode()
-    mark['signature'] = base64.b64encode(key.sign(verify.MARK.format(**mark).encode())).decode()
-    (store / 'mark.json').write_text(json.dumps(mark))
 
 
 def values(store):
@@ -337,6 +308,12 @@ class Lies(unittest.TestCase):
                 self.assertEqual(text.count('cosigned.db') > 1, True, text)
         with self.subTest('none'):
             (store / 'cosigned.db').unlink()
+            self.assertEqual(self.both(store)[:2], (0, 0))
+        with self.subTest('a power cut ended its making'):
+            with values(store) as file:
+                file.execute('PRAGMA journal_mode = WAL')
+            self.assertEqual(self.both(store)[:2], (0, 0))
+            (store / 'cosigned.db').write_bytes(b'')
             self.assertEqual(self.both(store)[:2], (0, 0))
 
     def test_every_column_of_cosignatures(self):

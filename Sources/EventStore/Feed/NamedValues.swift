@@ -15,10 +15,13 @@ package final class NamedValues {
         }
     }
 
-    /// Opens the file for reading alone; `nil` if there is none.
+    /// Opens the file for reading alone; `nil` if there is none, or one that never had a table: a power cut ended its making.
     package init?(reading path: String) throws(StoreError) {
         guard access(path, F_OK) == 0 else { return nil }
-        connection = try openForReading(path)
+        let found = try openForReading(path)
+        let tables = try mapped { () throws(DatabaseError) in try found.integer("PRAGMA schema_version") }
+        guard tables != 0 else { return nil }
+        connection = found
     }
 
     private static func open(_ path: String) throws(DatabaseError) -> Connection {

@@ -93,9 +93,12 @@ package final class LogTransactions {
         appender.isFollowed = isFollowed
         let isHealed = appender.isHealed
         appender.isHealed = false
+        let replacements = appender.takeReplacements()
         guard isFollowed, !advanced.isEmpty || isHealed else { return (own, nil) }
         let top = appender.state.position
-        return (own, CommitNotice(top: top, origins: advanced, events: events, isHealed: isHealed))
+        var notice = CommitNotice(top: top, origins: advanced, events: events, isHealed: isHealed)
+        notice.replacements = replacements
+        return (own, notice)
     }
 
     /// Whether an erasure event has come since this was asked last.

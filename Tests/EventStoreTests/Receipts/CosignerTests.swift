@@ -98,6 +98,54 @@ struct CosignerTests {
         }
     }
 
+    @Test(
+        "A log of which a peer is known to hold more, or another history, is not gone on with, and doctor says so before (INV-4)",
+        arguments: [true, false])
+    func putBack(isShorter: Bool) throws {
+        let sample = try WitnessedStore()
+        let (folder, store, ulsan) = (sample.folder, sample.store, sample.ulsan.key)
+        func append(_ text: String) throws {
+            let store = try EventStore(opening: folder.path)
+            defer { store.close() }
+            #expect(store.originChange == nil)
+            _ = try store.appendBlocking((0..<5).map { .message("\(text) \($0)", user: "u") })
+        }
+        store.close()
+        let old = LogImage(store.files)
+        try append("once")
+        let said = try sample.said(ulsan, 306)
+        try old.restore(store.files)
+        if !isShorter { try append("other") }
+        try sample.tell([said], by: ulsan)
+        let (origin, node) = (store.identity.origin, "node \(ulsan.publicKey.nodeID.short)")
+        let text =
+            isShorter
+            ? "origin \(origin) ends at seq 301; \(node) knows 306 of its events"
+            : "the events of origin \(origin) from seq 1 to 306 are not all those that \(node) knows"
+        #expect(try Outside.cut(of: store.files) == text)
+        let again = try EventStore(opening: folder.path)
+        #expect(again.originChange == .cut && again.cut?.text == text && again.cut?.known == said.head)
+        again.close()
+        // Also where what peers have told is taken away.
+        for suffix in ["", "-wal", "-shm"] { unlink(store.files.cosignatures + suffix) }
+        #expect(try verify(folder).answer == .contradicted)
+    }
+
+    @Test("A file whose making was cut says nothing; one without its table is told (INV-18)", arguments: [0, 1, 2])
+    func cutInTheMaking(stage: Int) throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        let path = store.files.cosignatures
+        if stage == 0 { try Data().write(to: URL(filePath: path)) }
+        if stage > 0 { try Connection(path: path, mode: .write).execute("PRAGMA journal_mode = WAL") }
+        if stage == 2 {
+            try Connection(path: path, mode: .write).execute("CREATE TABLE value(x); DROP TABLE value")
+            #expect(throws: StoreError.self) { try KnownHead.ofPeers(store.files) }
+            return
+        }
+        #expect(try CosignatureFile(reading: store.files) == nil && KnownHead.ofPeers(store.files).isEmpty)
+    }
+
     @Test("What another has signed in its name is not taken for its own word")
     func forged() throws {
         let (folder, store) = try makeStore()
