@@ -74,7 +74,7 @@ package final class LogTransactions {
             for (index, job) in jobs.enumerated() {
                 answers.append(try perform(job, sealing: index == jobs.count - 1 ? signer.key.sealer : nil))
             }
-            // Nobody waits for it: a pause.
+            // A pause: no caller waits.
             if jobs.isEmpty { try tiles.fill(appender.state.origins, with: appender.merkle) }
             return answers
         }

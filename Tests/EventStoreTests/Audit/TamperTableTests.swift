@@ -108,7 +108,8 @@ struct TamperTableTests {
             try connection.execute("UPDATE event SET leaf = \(leaf) WHERE position = 60")
         }
         var report = try verify(copy)
-        #expect(report.count(of: .tree) == 1 && report.count(of: .heads) == 1, report.text)
+        #expect(report.count(of: .tree) == 2 && report.count(of: .heads) == 1, report.text)
+        #expect(report.says(.tree, "the tile over seqs 1 to 256 is not of these events"), report.text)
         #expect(
             report.says(.tree, "origin \(sample.own): the node of level 8 over seqs 1 to 256 is not"), report.text)
         #expect(report.says(.heads, "origin \(sample.own): the head at 321 has root"), report.text)
