@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: openapi acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale bench-search bench-gate bench-guests deb deb-test monitoring-tools gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean pages-test
+.PHONY: reliability openapi acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale bench-search bench-gate bench-guests deb deb-test monitoring-tools gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean pages-test
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -36,6 +36,7 @@ help:
 	@echo 'make fuzz      libFuzzer on all that reads bytes of strangers [SECONDS=60] [TARGET=session]'
 	@echo 'make hostile   a second peer, written from the documents: conformance of the wire, attacks, floods, with limits [ONLY=name]'
 	@echo 'make crash-images  power cuts computed from recordings of a daemon at work [IMAGES=1000] [SEED=n] [ONLY=batches,snapshot]'
+	@echo 'make reliability  all of these that try to lose or change something, quickly, and their tables: docs/reference/RELIABILITY.md [FULL=1] [ONLY=kills,rollback] [AGAIN=1]'
 	@echo 'make asan      all tests under AddressSanitizer; make tsan: under ThreadSanitizer [FILTER=name]'
 	@echo 'make deb       a Debian package of syncd, syncctl, sillok-bot and sillok-gateway, with units, in .build/deb; make deb-test installs, upgrades and removes it (root)'
 	@echo 'make monitoring-tools  promtool from Debian, for the tests of metrics and alerts, without the server it comes with'
@@ -60,6 +61,8 @@ test: deps
 	@$(MAKE) --no-print-directory hostile-venv || echo 'the packages of Tests/Hostile cannot be had: its quick part is skipped' >&2
 	Tests/Hostile/run test
 	Scripts/run-tests "$$($(SWIFT) build --show-bin-path)"
+	@Scripts/install-packages python3-cryptography
+	python3 -B -W ignore::ResourceWarning -m unittest discover -s Tests/Reliability -t Tests/Reliability
 	python3 -B -m unittest discover -s Tests/Pages -t Tests/Pages -p 'test_*files.py'
 	python3 -B -W ignore::ResourceWarning -m unittest discover -s Tests/Clients -t Tests/Clients -p test_gateway.py
 	@echo 'the pages were not tried in a browser here: make pages-test'
@@ -79,6 +82,14 @@ crash-images: build
 	@Scripts/install-packages gcc libc6-dev python3
 	@python3 -B Tests/CrashImages --programs .build/release --images $(IMAGES) --jobs $(JOBS) --keep .build/crash-images \
 	  $(if $(SEED),--seed $(SEED)) $(if $(ONLY),--only $(ONLY))
+
+# Runs the rigs whose results are missing in .build/reliability, some ten minutes without the builds, and writes the page. FULL=1: hours.
+reliability: build hostile-venv
+	@Scripts/install-packages gcc libc6-dev python3 python3-cryptography
+	$(SWIFT) build -c release --product sillok-sim
+	$(SWIFT) build --build-tests
+	@python3 -B Tests/Reliability --programs .build/release --tests "$$($(SWIFT) build --show-bin-path)/sillokPackageTests.xctest" --jobs $(JOBS) \
+	  $(if $(FULL),--full) $(if $(ONLY),--only $(ONLY)) $(if $(AGAIN),--again) $(if $(SEED),--seed $(SEED))
 
 # Every STEP-th bit of a small store's files; STEP=1 takes hours.
 tamper: deps

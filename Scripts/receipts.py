@@ -85,7 +85,7 @@ class Receipt:
         self.heads, self.keys, self.answer, self.erased, self.last = {}, {}, None, 0, None
         try: self.maker = line_of(data.split(b'\n', 1)[0])
         except (*ODD, Lie): self.maker = {}
-        if self.maker.get('type') not in ('receipt', 'answer'): raise NoReceipt(f'{path} is neither a receipt nor a proven answer')
+        if self.maker.get('type') not in ('receipt', 'answer'): raise NoReceipt(f'{path} is neither a receipt nor a proven answer, or of a later release')
         if self.maker['type'] == 'answer': self.answer = self.maker
         try: self.read(data)
         except ODD as error: raise Lie(f'a line has not its form: {type(error).__name__} {error}')
@@ -216,9 +216,10 @@ class Others:
 
     def __init__(self, store):  # Before the log is read: what a running node commits meanwhile is no contradiction.
         self.store, self.lists, path = store, [], os.path.join(store.folder, 'cosigned.db')
-        if not os.path.lexists(path): return
+        if not os.path.lexists(path) or os.path.isfile(path) and not os.path.getsize(path): return
         try:
             file = opened(path)
+            if file.execute('PRAGMA schema_version').fetchone() == (0,): return file.close()  # a power cut ended its making
             is_table = file.execute("SELECT type FROM sqlite_master WHERE name = 'value'").fetchall() == [(b'table',)]
             if not is_table: raise OSError('it has no table value')
             self.lists = file.execute('SELECT name, CASE WHEN length(bytes) <= 204816 THEN bytes END FROM value ORDER BY name').fetchall()
@@ -265,7 +266,8 @@ class Others:
                     elif data or origin in store.keys: store.finds('beside', f'{name}: does not prove two histories of {said["origin"]}')
                 elif re.fullmatch('(cut|witness)-[0-9a-f]{16}.json', name) and name.split('-')[0] == said['kind'] and uuid.UUID(said['origin']) and said['had']:
                     store.cuts[name[:-5]] = {'text': said['text'] + '', 'at': max(0, min(int(said['at']), CLOCK)), 'position': int(said['position'])}
-                    store.expects(name[:-5], *parsed(said['known']))
+                    origin, size, root = parsed(said['known']); store.expects(name[:-5], origin, size, root)
+                    store.cuts[name[:-5]]['text'] += f': origin {uuid.UUID(bytes=origin)} had {size} events, up to seq {int(said["had"])} they were here' * (int(said['had']) < size)
             except ODD as error:
                 if data is not None: raise OSError(f'{name} is no proof of a fork: {error!r}')
 

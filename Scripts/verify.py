@@ -17,7 +17,7 @@ def signed(key, signature, text):
 def sha(*parts): return hashlib.sha256(b''.join(parts)).digest()  # ---- Hashes and trees (§2): RFC 6962 -----------------------------------
 leaf_of, join, half = lambda header, digest: sha(b'\x00', header, digest), lambda left, right: sha(b'\x01', left, right), lambda size: 1 << (size - 1).bit_length() - 1
 class Tree:  # Grows leaf by leaf; keeps the roots of its perfect subtrees, the largest first.
-    def __init__(self): self.size, self.stack = 0, []
+    def __init__(self): self.size, self.stack, self.tile = 0, [], []
     def add(self, leaf):  # Returns the perfect subtrees this leaf completes: (level, number from 0, root).
         self.size, self.stack, done = self.size + 1, self.stack + [leaf], []
         for level in range(1, (self.size & -self.size).bit_length()):
@@ -131,10 +131,11 @@ def parsed(text):  # (origin, size, root) of a head's text.
 def node_of(key): return sha(bytes.fromhex('302a300506032b6570032100'), key)  # §1: over the DER SubjectPublicKeyInfo
 # ---- The store (§1, §3). DEFINED: of each statement of §3 the first 16 digits of SHA-256 over its table's name, a blank and it ------
 DEFINED = {'table meta': '12f48f1de9c12437', 'table name': '21031a068642586d', 'table origin': 'e8f3c1edf2917aa7', 'table node': '6bd8fd25a4d8f62e',
-           'table event': 'ac17444e8f7e0988 4cfd5e39d1919d15 f4af50de62d9f03b', 'table head': 'b27a3062f466658b', 'table reach': 'fce2356c5e5f66a0', 'table arrival': '1549908135e1c879',
+           'table event': 'ac17444e8f7e0988 4cfd5e39d1919d15 f4af50de62d9f03b', 'table head': 'b27a3062f466658b', 'table reach': 'fce2356c5e5f66a0', 'table arrival': '1549908135e1c879', 'table tile': '2fe22fd33ef1181d',
            'index event_dot': 'f4182c83fc7a8a5c', 'index event_id': 'b1f2e7d1f95ba7f8', 'index event_twin': 'a06299b3ca6be990'}
 META = {b'name': rb'[^\0-\x20/\x7f]{1,64}', b'cluster': rb'[^\0-\x20/\x7f]{1,64}', b'incarnation': b'[0-9a-f]{16}'}
 NUMBERS, CLOCK, READS = (b'origin', b'reads', b'rereads'), 253402300799999, 2  # what is no text in table meta; §2, Numbers; §3, `reads` of who reads what this page has
+REASONS = tuple(b'machine copied witness behind forked cut boot clock'.split())  # §2, The first event of an origin
 KNOWN = re.compile(b'|'.join((*META, *NUMBERS)) + b'|file|machine|witness|skew .*|erasures|erasure [0-9]+|erased|erasing|confirmed', re.S); NODES_OWN = re.compile(rb'(?s:(origin|access|subscription|finding)\..*|(user|conversation)\.erased)')  # §2, Reserved types: these keep theirs
 MARK = 'sillok mark v1\n' + ''.join('{%s}\n' % name for name in 'node incarnation state position origin size root hlc boot durability settings'.split())
 def opened(path):  # A connection that reads only. A log without WAL is not touched at all, nor are its neighbours.
@@ -159,8 +160,8 @@ class Verifier:
         self.findings, self.notes, self.open, self.asked = [], [], 0, [(evidence, content(evidence)[:262145])] if evidence else []
         self.kept, self.elsewhere = kept, set(); self.mark, self.end, self.has_wal = self.look('mark.json'), self.look('log.end') or b'', os.path.exists(path + '-wal')  # first: a running node goes on
         self.log, self.file, self.events, self.left, self.marked, self.witness, self.seal = opened(path), str(os.stat(path).st_ino).encode(), 0, 0, (0, 0), None, None
-        self.erased, self.told, self.reached, self.origins, self.trees, self.good, self.seqs = [], [], set(), {}, {}, {}, {}
-        self.keys, self.forks, self.heads, self.known, self.cuts, self.settled, self.erasures, self.stamps, self.beyond = ({} for _ in range(9)); self.unread, self.runs, self.lost = [], False, set()
+        self.erased, self.told, self.lost, self.reached, self.origins, self.trees, self.good, self.seqs = [], [], [], set(), {}, {}, {}, {}
+        self.keys, self.forks, self.heads, self.known, self.agreed, self.cuts, self.settled, self.erasures, self.last, self.stamps, self.beyond = ({} for _ in range(11)); self.unread, self.runs = [], False
     def finds(self, check, what, position=None): self.findings.append((check, position, what))
     def doubts(self, what): self.notes.append(what); self.open += 1
     def label(self, ref): return str(uuid.UUID(bytes=self.origins[ref][0])) if ref in self.origins else f'origin {ref}'
@@ -181,10 +182,11 @@ class Verifier:
             if part: part()
     def database(self):  # §3: SQLite 3 with our application_id, a version this page describes, and what it defines. A later release may add to it.
         kind, self.version = (self.log.execute('PRAGMA ' + name).fetchone()[0] for name in ('application_id', 'user_version'))
+        if kind == 0x53696C6C and self.version > 3: raise OSError(f'log.db has format {self.version}, this program knows 1 to 3: take the one of that release')
         if kind != 0x53696C6C or self.version not in (1, 2, 3): return self.finds('database', 'no Sillok log of a known version')
         found = self.log.execute("SELECT printf('%s %s', type, name), printf('%s %s', tbl_name, sql) FROM sqlite_master").fetchall()
         have = {name.decode('utf-8', 'replace'): sha(code).hex()[:16] for name, code in found}
-        self.arrives = have.setdefault('table arrival', ''); self.later = have.setdefault('table reach', '') and ' UNION ALL SELECT * FROM reach'  # which a store of an earlier release has not
+        self.arrives, self.tiled = have.setdefault('table arrival', ''), have.setdefault('table tile', ''); self.later = have.setdefault('table reach', '') and ' UNION ALL SELECT * FROM reach'  # which a store of an earlier release has not
         wrong = [name for name, code in DEFINED.items() if have.get(name) not in ('', code.split()[:self.version][-1])]
         for name in wrong + [name for name in have if name.startswith(('trigger ', 'view '))]: self.finds('database', f'{name} is not as §3 has it')
         for (line,) in self.log.execute('PRAGMA integrity_check(20)'): line == b'ok' or self.finds('database', line.decode('utf-8', 'replace'))
@@ -196,6 +198,7 @@ class Verifier:
             else: self.finds('tables', f'table {table.split()[-1]}, row {row[0]!r:.40}: of another kind or length: column {", ".join(wrong)}')
     def names_and_origins(self):
         self.names, self.nodes = dict(self.rows('name', 'i t')), {row[:3]: row[3] for row in self.rows('node', 'i i i y')}
+        self.tiles = dict(self.rows('tile', 'i b')) if self.tiled else {}
         for ref, origin, node, key in self.rows('origin', 'i x y y'):
             if ref != len(self.origins) + 1 or node_of(key) != node: self.finds('origins', f'{origin.hex()}: refs have a gap, or its key is not its node\'s')
             self.origins[ref], self.trees[ref], self.keys[origin], self.good[ref], self.seqs[ref] = (origin, node, key), Tree(), key, 0, 0
@@ -229,12 +232,12 @@ class Verifier:
             if settings != mark['settings']: self.doubts('table meta has another name, cluster or witness than mark.json')
             is_end = len(self.end) == 80 and self.end[:16].hex() == b'SilEnd1\n'.hex() + mark['incarnation'] and sha(self.end[:64])[:16] == self.end[64:]
             boot = (self.look('/proc/sys/kernel/random/boot_id') or b'').strip().decode()
-            if is_end and (mark['durability'] == 'full' or mark['boot'] == boot): self.left = max(self.left, int.from_bytes(self.end[16:24], 'big'))
+            if is_end and (mark['durability'] == 'full' or mark['boot'] == boot): self.left, self.last = max(self.left, int.from_bytes(self.end[16:24], 'big')), {self.end[24:40]: int.from_bytes(self.end[40:48], 'big')}
             if runs and not is_end: self.doubts('log.end is missing, of another log or cannot be read: nothing says how far the last run went')
             if runs and not self.has_wal: self.doubts('the last run did not end in order, and its log.db-wal is not there')
         elif self.version > 1 and os.path.isfile(os.path.join(self.folder, 'node.key')): self.doubts('no mark of this store says how far its log went')
         witness, head = self.stated(self.witness, HEAD)
-        self.copied = witness and not {self.meta.get(b'file'), self.meta.get(b'witness')} & {self.file, os.fsencode(os.path.realpath(self.folder)) + b'-witness'}
+        self.copied = witness if witness and not {self.meta.get(b'file'), self.meta.get(b'witness')} & {self.file, os.fsencode(os.path.realpath(self.folder)) + b'-witness'} else None
         if witness: self.expects(COPY if self.copied else 'its witness', *head)
         elif self.witness is not None: self.doubts('the log cannot be compared with its witness')
         if re.fullmatch('witness-[0-9a-f]{16}', str((not self.copied and witness or {}).get('since'))): self.told.append((witness['since'], 0, None, 0, 0))
@@ -268,16 +271,24 @@ class Verifier:
         if row.seq == 1:  # §2, "The first event of an origin" binds it to the key, and may tell of a cut
             is_start = row.digest or (text(said, 'node'), text(said, 'key')) == (node.hex().encode(), base64.b64encode(key))
             if not is_start or (type, user) != (b'origin.started', b'node/' + node.hex().encode()): self.finds('origins', 'it does not bind the key', at)
-            had, known = ((said or {}).get(name) for name in ('had', 'known'))
-            if isinstance(had, float) and isinstance(known, float) and had < known: self.lost.add(text(said, 'previous'))
             if row.origin == self.home and text(said, 'name') not in (None, self.meta.get(b'name')): self.finds('meta', 'meta names the node otherwise', at)
             if node == self.own and re.fullmatch(rb'cut-[0-9a-f]{16}', name := text(said, 'evidence') or b''):
                 self.told.append((name.decode(), row.hlc >> 16, text(said, 'previous'), float(said['had']), float(said['known'])))
-        for level, index, root in tree.add(leaf):  # §3, node: subtrees of 2^8, 2^16, … leaves
+            had, known = (count if isinstance(count := (said or {}).get(name), float) else 0 for name in ('had', 'known'))
+            if known > had and text(said, 'reason') in REASONS and not re.fullmatch(rb'cut-[0-9a-f]{16}', text(said, 'evidence') or b''):
+                self.lost.append((node == self.own, text(said, 'previous') or b'', known, f'its node went on as {uuid.UUID(bytes=origin)} ({said["reason"]})'))
+        for level, index, root in tree.add(leaf):  # §3, node: subtrees of 2^8, 2^16, … leaves; tile: those of 2^4 in one of 2^8
+            if level == 4: tree.tile.append(root)
+            if level == 8:
+                if self.tiles.pop(at, tile := b''.join(tree.tile)) != tile: self.finds('tree', 'its tile is not of these events', at)
+                tree.tile = []
             if not level % 8 and self.nodes.pop((row.origin, level, index), 0) != root: self.finds('tree', f'row {level}/{index} is not of these events', at)
-        for name, root in self.known.pop((row.origin, row.seq), ()):
-            if root == tree.root(): self.reached.add(name)
-            elif name not in self.cuts and name != COPY: self.finds('heads', f'{name} knows another history of these {row.seq} events', at)
+        first, agreed = self.agreed.get(row.origin, 0) + 1, set()
+        for name, root in dict.fromkeys(self.known.pop((row.origin, row.seq), ())):
+            if root == tree.root(): agreed.add(name)
+            elif name not in self.cuts and name != COPY: self.finds('heads', f'{self.label(row.origin)}: {name} knows another history of the events from seq {first} to {row.seq}', at)
+        if agreed - {'mark.json'}: self.agreed[row.origin] = row.seq
+        self.reached |= agreed
         for size, root, hlc, signature, proof in self.heads.pop((row.origin, row.seq), ()):  # §3: of these events, or, from reach, a later one
             path, now, what = [(proof or b'')[start:start + 32] for start in range(0, len(proof or b''), 32)], tree.root(), f'the head of {size} events is not'
             is_later = tree.size < size < 2**44 and proof and leads(lambda path: grown(tree.size, size, now, path), path, (now, root))
@@ -316,19 +327,24 @@ class Verifier:
             for row in sorted(rows)[:9]:
                 who = ', which ' + ', '.join(sorted({name for name, _ in self.known[row]})) + ' knows,' if rows is must else ''
                 self.finds('cut', f'{self.label(row[0])}: {table} {row[1:]}{who} is of events the log does not have, which ends at seq {self.seqs.get(row[0], 0)}')
+        for at in sorted(self.tiles)[:9]: self.finds('tree', 'a tile stands where no 256 events end', at)
         for ref, size in sorted(self.beyond.items()):  # §3, reach
             if size <= self.seqs[ref]: continue
-            explained = self.runs or self.label(ref).encode() in self.lost or self.origins[ref][0] in self.forks
+            explained = self.runs or self.label(ref).encode() in {one[1] for one in self.lost} | {one[2] for one in self.told} or self.origins[ref][0] in self.forks
             (self.notes.append if explained else self.doubts)(f'{self.label(ref)}: its node has signed {size} events, of which {self.seqs[ref]} are here')
         if self.unread: self.doubts(f'positions {", ".join(map(str, self.unread[:9]))}{", …" if self.unread[9:] else ""}: kept as what could not be read, and can be read: no start has looked through the log')
-        if self.events < self.left: self.finds('cut', f'the log ends at position {self.events}, and the node left it at {self.left}')
+        sizes = {self.origins[ref][0]: seq for ref, seq in self.seqs.items()}; short = ''.join(f': {uuid.UUID(bytes=id)} ends at seq {sizes.get(id, 0)} of {size}' for id, size in self.last.items() if sizes.get(id, 0) < size)
+        if self.events < self.left: self.finds('cut', f'the log ends at position {self.events}, and the node left it at {self.left}{short}')
         if self.good.get(self.marked[0], 0) < self.marked[1]: self.finds('heads', f'the head of {self.marked[1]} events, which mark.json knows, is missing')
         if not all(self.seqs.values()): self.finds('origins', 'an origin has no events')
         is_open = self.good.get(self.home, 0) < self.seqs.get(self.home, 0) and self.version > 1
         if is_open and kind(self.seal) != 'x': self.finds('seals', 'its own newest events have neither head nor seal')  # the node alone can check that
         for name in sorted(self.cuts.keys() | {told[0] for told in self.told}): self.cut(name)
+        sizes = {self.label(ref).encode(): seq for ref, seq in self.seqs.items()}
+        for is_own, origin, known, what in [one for one in self.lost if sizes.get(one[1], 0) < one[2]][:20]:  # signed to be missing, until it is back or the own node has settled it
+            (self.doubts if is_own and (b'AMNESIA', origin) not in self.settled else self.notes.append)(f'origin {origin.decode()} ends at seq {sizes.get(origin, 0)}, and has had {known:.0f}: {what}')
         for at in (at for at, hlc, ways in self.erased if not any(hlc < self.erasures.get(way, 0) for way in ways)): self.finds('erased', 'no erasure covers it', at)
-        if self.copied and COPY not in self.reached: self.doubts('this is a copy of a store, and the witness of that knows more, or another history')
+        if self.copied and COPY not in self.reached: self.doubts(f'this is a copy of a store, and the witness of that knows more, or another history: {self.copied["size"]} events of origin {self.copied["origin"]}')
         first = '(SELECT position FROM event WHERE id = later.id AND twin IS NULL)'  # the only one: a unique index holds that
         for (at,) in self.log.execute(f'SELECT position FROM event AS later WHERE twin IS NOT NULL AND (twin >= position OR twin IS NOT {first})'): self.finds('twins', 'wrongly marked as a twin', at)
     def cut(self, name):  # §3, §5: counts until what was lost is back, by the file and by the origin's start, or the own node has settled it since.

@@ -10,12 +10,16 @@ package enum AppendRefusal: Error, Hashable, Sendable {
     case user(String)
     /// Only bots, or programs, append events of this type.
     case type(String)
+    /// Only the user, or programs, append events of this type.
+    case ofUsers(String)
     /// The caller does not take part in the conversation.
     case conversation(String)
     /// It puts another out of the conversation.
     case moderator(String)
     /// A bot's event has no conversation, and stands in another's history.
     case noConversation
+    /// A bot's event stands in the history of a user who has no part in its conversation.
+    case stranger(user: String, conversation: String)
     /// Its id has the form of those that follow from other events: whose event it is decides who answers what.
     case id(EventID)
 }
@@ -27,12 +31,18 @@ extension Caller {
         case none
         /// Whether `member` takes part in the conversation, or the conversation is new.
         case takesPart(member: String, conversation: String)
+        /// The same of the bot `member`, and whether `user`, in whose history the event stands, has a part in the conversation.
+        case speaksTo(user: String, member: String, conversation: String)
     }
 
     /// Types with which bots speak.
     private static let ofBots = "bot."
     /// What people say to a bot of a question: that its answer is not wanted any more, or wanted once more.
     private static let toBots: Set = ["bot.cancelled", "bot.retryRequested"]
+    /// How a bot is set up.
+    private static let configured = "bot.configured"
+    /// What users keep for themselves.
+    private static let ofUsers: Set = ["contact.added", "contact.removed", "search.remembered", "search.forgotten"]
 
     /// Whether the caller may append this event, as far as the event alone tells.
     ///
@@ -41,19 +51,29 @@ extension Caller {
         if roles.contains(.app) { return .none }
         guard isAny(of: [.user, .bot]) else { throw .role }
         let author = draft.author ?? draft.user
-        if isBot(author) {
-            guard !isInAll else { return .none }
-            guard let conversation = draft.conversation else {
-                guard draft.user.hasSameBytes(as: author) else { throw .noConversation }
-                return .none
-            }
-            return .takesPart(member: author, conversation: conversation)
-        }
+        if isBot(author) { return try mayAppend(draft, asBot: author) }
         guard isUser(author) else { throw .author(author) }
         guard draft.user.hasSameBytes(as: author) else { throw .user(draft.user) }
         guard !draft.type.hasPrefix(Self.ofBots) || Self.toBots.contains(draft.type) else { throw .type(draft.type) }
         if !isOfContent, let id = draft.id, id.isDerived { throw .id(id) }
         guard !isInAll, let conversation = draft.conversation else { return .none }
         return .takesPart(member: author, conversation: conversation)
+    }
+
+    private func mayAppend(_ draft: EventDraft, asBot bot: String) throws(AppendRefusal) -> Question {
+        guard !Self.ofUsers.contains(draft.type) else { throw .ofUsers(draft.type) }
+        var isOwn = isSelf(draft.user)
+        if draft.type == Self.configured {
+            isOwn = draft.user.hasSameBytes(as: bot) || draft.user.hasSameBytes(as: "bot/" + bot)
+            guard isOwn else { throw .user(draft.user) }
+        }
+        guard !isInAll else { return .none }
+        guard let conversation = draft.conversation else {
+            guard isOwn else { throw .noConversation }
+            return .none
+        }
+        return isOwn
+            ? .takesPart(member: bot, conversation: conversation)
+            : .speaksTo(user: draft.user, member: bot, conversation: conversation)
     }
 }

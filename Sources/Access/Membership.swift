@@ -53,6 +53,16 @@ package struct Membership: Hashable, Sendable {
         self = starter.map { $0.hasSameBytes(as: member) } == true ? .always : .none
     }
 
+    /// Whether a user has a part in a conversation, or had: an event of it stands in their history, or another than `bot` has named them among
+    /// those who take part.
+    package static func hasPart(
+        _ user: String, in conversation: String, beside bot: String, _ views: ViewReader
+    ) throws(StoreError) -> Bool {
+        if try isOwn(conversation, user, views) { return true }
+        let words = try words(conversation, views).filter { !$0.header.author.hasSameBytes(as: bot) }
+        return !Membership(of: user, words).isEmpty
+    }
+
     /// Which events of a conversation a member saw, for ``ViewReader/received(by:_:limit:before:seen:)``; `nil` if none.
     package static func seen(
         by member: String, in conversation: String, _ views: ViewReader

@@ -20,6 +20,10 @@ package struct AnswerGuard: Equatable, Sendable {
     package var when: [String] = []
     /// It does not hold for questions with one of these.
     package var unless: [String] = []
+    /// It holds only for questions of at most so many characters.
+    package var longestQuestion: Int?
+    /// It does not hold any more where the bot has kept it in an earlier answer: what was asked back is not asked twice.
+    package var isOnce = false
     /// What the model is told when it has missed the rule.
     package var repair: String?
     package var append: BotText?
@@ -32,7 +36,10 @@ package struct AnswerGuard: Equatable, Sendable {
         case passed, repaired, appended, replaced, failed
     }
 
-    package func applies(to question: String) -> Bool {
+    /// - Parameter replies: What the bot has answered before, as far as it is known.
+    package func applies(to question: String, after replies: [String] = []) -> Bool {
+        if let longestQuestion, question.count > longestQuestion { return false }
+        if isOnce, replies.contains(where: { passes($0, to: question) }) { return false }
         let question = FoldedText(question)
         if !when.isEmpty, !question.containsAny(of: when) { return false }
         if question.containsAny(of: unless) { return false }
@@ -108,10 +115,12 @@ struct GuardedAnswer: Equatable {
     var text: String
     var results: [(id: String, result: AnswerGuard.Result)] = []
 
-    /// - Parameter missed: The rules that the answer before this one has missed.
+    /// - Parameters:
+    ///   - guards: Those that apply to the question.
+    ///   - missed: The rules that the answer before this one has missed.
     init(_ answer: String, to question: String, guards: [AnswerGuard], missed: Set<String>, language: String) {
         text = answer
-        for rule in guards where rule.applies(to: question) {
+        for rule in guards {
             guard !rule.passes(text, to: question) else {
                 results.append((rule.id, missed.contains(rule.id) ? .repaired : .passed))
                 continue

@@ -24,13 +24,13 @@ package struct BotSettings: Equatable, Sendable {
     package var retries = RetryPolicy()
     package var guards: [AnswerGuard] = []
     package var emergencies: [Emergency] = []
-    /// What the configuration says of guards, emergencies, greeting, farewell and survey, as one JSON object: for the record.
+    /// What the configuration says of guards, emergencies, greeting, intake, farewell and survey, as one JSON object: for the record.
     package var rules = "{}"
     /// Longest question that is answered, in bytes.
     package var longestQuestion = 16 << 10
     /// Longest answer that is taken, in bytes; the rest is cut off.
     package var longestAnswer = 64 << 10
-    package var greeting: BotText?
+    package var greeting: Greeting?
     package var farewell: Farewell?
     package var survey: Survey?
     /// Whether it answers in every conversation, also where a list of those who take part does not name it.
@@ -42,6 +42,15 @@ package struct BotSettings: Equatable, Sendable {
 
     package init(bot: String, name: String, persona: BotText, model: String) {
         (self.bot, self.name, self.persona, self.model) = (bot, name, persona, model)
+    }
+
+    /// How a conversation begins.
+    package struct Greeting: Equatable, Sendable {
+        package let text: BotText
+        /// What the user is asked with it.
+        package let intake: Intake?
+
+        package init(_ text: BotText, intake: Intake? = nil) { (self.text, self.intake) = (text, intake) }
     }
 
     /// How a conversation is ended by a word.
@@ -93,7 +102,8 @@ package struct BotSettings: Equatable, Sendable {
 
     /// The languages that it speaks.
     package var languages: [String] {
-        let texts = persona.byLanguage.isEmpty ? [greeting, farewell?.text] + emergencies.map(\.text) : [persona]
+        let others = [greeting?.text, farewell?.text] + emergencies.map(\.text)
+        let texts = persona.byLanguage.isEmpty ? others : [persona]
         return Set(texts.flatMap { $0?.byLanguage.keys.map(\.self) ?? [] }).sorted()
     }
 

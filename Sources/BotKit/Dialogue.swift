@@ -62,11 +62,21 @@ package struct SpokenRow: Sendable {
     /// Of a reply to what was spoken: what was heard.
     package let transcript: String?
     package let isRetracted: Bool
+    /// Of a bot's text that asks for a field of the profile: which one, and whose.
+    package let intake: Wanted?
+
+    /// A field of someone's profile.
+    package struct Wanted: Equatable, Sendable {
+        package let field: String
+        package let user: String
+        package init(_ field: String, of user: String) { (self.field, self.user) = (field, user) }
+    }
 
     package init(
         id: EventID, isReply: Bool, author: String, cause: EventID?, text: String?, transcript: String? = nil,
-        isRetracted: Bool
+        isRetracted: Bool, intake: Wanted? = nil
     ) {
+        self.intake = intake
         (self.id, self.isReply, self.author, self.cause) = (id, isReply, author, cause)
         (self.text, self.transcript, self.isRetracted) = (text, transcript, isRetracted)
     }
@@ -79,7 +89,8 @@ package struct SpokenRow: Sendable {
         self.init(
             id: event.id, isReply: event.type == "bot.replied", author: event.author, cause: event.cause,
             text: (line["text"] ?? event.payload["text"])?.text, transcript: event.payload["transcript"]?.text,
-            isRetracted: line.object("retracted") != nil)
+            isRetracted: line.object("retracted") != nil,
+            intake: event.payload.string("intake").map { Wanted($0, of: event.user) })
     }
 }
 
@@ -124,6 +135,17 @@ package struct Dialogue: Sendable {
         return items.first { item in
             let type = item.mediaType?.lowercased() ?? ""
             return type.hasPrefix("audio/") || type == "video/webm" || type == "video/mp4"
+        }
+    }
+
+    /// The bot's last text before the question.
+    func lastReply(of bot: String) -> SpokenRow? {
+        let before = rows.prefix { $0.id != question.id }
+        let known = Set(before.map(\.id))
+        // A reply to an earlier message may have come after the question.
+        return rows.last { row in
+            row.isReply && row.author.hasSameBytes(as: bot)
+                && (known.contains(row.id) || row.cause.map(known.contains) ?? false)
         }
     }
 

@@ -86,6 +86,14 @@ extension ReplyLines {
 }
 
 extension JSONLine {
+    /// Who says what no model has said.
+    mutating func addPersona(_ settings: BotSettings) {
+        addObject("persona") { persona in
+            persona.add("name", settings.name)
+            persona.add("version", settings.personaVersion)
+        }
+    }
+
     /// The one attachment of a reply.
     mutating func addAttachment(_ item: AttachmentItem, _ more: (inout JSONLine) -> Void) {
         addArray("attachments") { array in

@@ -3,25 +3,29 @@ internal import EventStore
 
 // What a bot says without being asked: at a conversation's beginning, and after an answer to a survey.
 extension ReplyMachine {
-    mutating func greet() -> [Effect] {
-        let event = delivery.event
-        let named = event.payload.strings("participants") ?? []
-        let isNamed =
-            named.contains { $0.hasSameBytes(as: settings.bot) }
+    /// Whether the beginning of a conversation names it.
+    func isNamed(in event: BotEvent) -> Bool {
+        (event.payload.strings("participants") ?? []).contains { $0.hasSameBytes(as: settings.bot) }
             || event.payload.string("bot").hasSameBytes(as: settings.bot)
-        guard let greeting = settings.greeting, isNamed else { return passOver("a conversation that it is not in") }
-        let title = event.payload.string("title") ?? ""
+    }
+
+    /// Greets, and asks for the first field of the profile that is not known.
+    mutating func greet(_ dialogue: Dialogue) -> [Effect] {
+        let event = delivery.event
+        guard let greeting = settings.greeting else { return passOver("no greeting") }
         let language = SpokenLanguage.of(
-            title, profile: event.payload.string("language"), spoken: greeting.byLanguage.keys.sorted())
-        guard let text = greeting.text(language) else { return passOver("no greeting") }
+            event.payload.string("title") ?? "",
+            profile: dialogue.profile.value("language") ?? event.payload.string("language"),
+            spoken: greeting.text.byLanguage.keys.sorted())
+        guard let text = greeting.text.text(language) else { return passOver("no greeting") }
+        let first = greeting.intake?.field(after: nil, profile: dialogue.profile)
+        let asked = first?.ask.text(language)
         var lines = ReplyLines(settings, to: event)
         lines.add("bot.replied", label: "greeting") { data in
-            data.add("text", text)
+            data.add("text", [text, asked].compactMap(\.self).joined(separator: "\n\n"))
             data.add("greeting", true)
-            data.addObject("persona") { persona in
-                persona.add("name", settings.name)
-                persona.add("version", settings.personaVersion)
-            }
+            if let first { data.add("intake", first.name) }
+            data.addPersona(settings)
         }
         return store(lines, .saidWithoutModel("greeting"))
     }

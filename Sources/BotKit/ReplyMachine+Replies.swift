@@ -88,10 +88,7 @@ extension ReplyMachine {
             data.add("text", text)
             if let heard { data.add("transcript", heard) }
             if let rule { data.add(kind, rule) } else { data.add(kind, true) }
-            data.addObject("persona") { persona in
-                persona.add("name", settings.name)
-                persona.add("version", settings.personaVersion)
-            }
+            data.addPersona(settings)
         }
         if closing {
             if dialogue.question.conversation != nil {

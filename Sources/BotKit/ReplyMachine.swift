@@ -172,7 +172,11 @@ package struct ReplyMachine: Sendable {
         case "bot.retryRequested":
             guard let message = event.inReplyTo else { return passOver("a retry of nothing") }
             return [read(message, isElsewhere: true)]
-        case "conversation.started": return greet()
+        case "conversation.started":
+            guard settings.greeting != nil, isNamed(in: event) else {
+                return passOver("a conversation that it is not in")
+            }
+            return [read(event.id, isElsewhere: false)]
         case "survey.answered": return askFurther()
         default: return passOver("an event that it does not work on")
         }
@@ -183,7 +187,8 @@ package struct ReplyMachine: Sendable {
             DialogueQuery(
                 question: message, isElsewhere: isElsewhere, bot: settings.bot,
                 reply: EventID(replyTo: message, by: settings.bot),
-                rows: settings.window.turns, profile: settings.profile + ["language"],
+                rows: settings.window.turns,
+                profile: settings.profile + (settings.greeting?.intake?.fields.map(\.name) ?? []) + ["language"],
                 transcript: hears ? EventID(replyTo: message, by: settings.bot, label: Self.transcriptLabel) : nil,
                 asksModel: !settings.models.isEmpty))
     }
@@ -259,6 +264,7 @@ package struct ReplyMachine: Sendable {
         self.dialogue = dialogue
         missed = nil
         guard !dialogue.isAnswered else { return passOver("answered before") }
+        if dialogue.question.type == "conversation.started" { return greet(dialogue) }
         guard dialogue.question.type == "message.posted", !dialogue.question.author.hasSameBytes(as: settings.bot)
         else {
             return passOver("no message of a user")
@@ -285,7 +291,7 @@ package struct ReplyMachine: Sendable {
         asked = 0
         if case .image = settings.kind { work = .drawing } else { work = .answering }
         language = SpokenLanguage.of(
-            text, profile: dialogue.profile.first { $0.name == "language" }?.value, spoken: settings.languages)
+            text, profile: dialogue.profile.value("language"), spoken: settings.languages)
         if let emergency = settings.emergencies.first(where: { $0.applies(to: text) }),
             let said = emergency.text.text(language)
         {
@@ -294,6 +300,7 @@ package struct ReplyMachine: Sendable {
         if let farewell = settings.farewell, farewell.isSaid(in: text), let said = farewell.text.text(language) {
             return say(said, "farewell", nil, closing: true)
         }
+        if let effects = takeIn(text, dialogue) { return effects }
         guard text.utf8.count <= settings.longestQuestion else {
             return fail(
                 ModelFault(
@@ -380,14 +387,21 @@ package struct ReplyMachine: Sendable {
         return fail(fault)
     }
 
+    /// The rules that hold for the question.
+    private var guards: [AnswerGuard] {
+        guard settings.guards.contains(where: \.isOnce) else {
+            return settings.guards.filter { $0.applies(to: question) }
+        }
+        let replies = dialogue?.turns(of: settings.bot).filter { $0.role == .assistant }.map(\.text) ?? []
+        return settings.guards.filter { $0.applies(to: question, after: replies) }
+    }
+
     mutating func completed(_ completion: Completion, _ now: UInt64) -> [Effect] {
         if completion.text.allSatisfy(\.isWhitespace) {
             return failed(ModelFault(.decode, "an empty answer"), now, 0)
         }
         if missed == nil {
-            let failing = settings.guards.filter {
-                $0.repair != nil && $0.applies(to: question) && !$0.passes(completion.text, to: question)
-            }
+            let failing = guards.filter { $0.repair != nil && !$0.passes(completion.text, to: question) }
             if !failing.isEmpty {
                 missed = (completion, failing)
                 return told.rest(now) + ask(now)
@@ -395,7 +409,7 @@ package struct ReplyMachine: Sendable {
         }
         let missed = Set(missed?.rules.map(\.id) ?? [])
         let guarded = GuardedAnswer(
-            completion.text, to: question, guards: settings.guards, missed: missed, language: language)
+            completion.text, to: question, guards: guards, missed: missed, language: language)
         let answered = Answered(guarded: guarded, completion: completion, attempt: asked)
         guard case .voice = settings.kind else { return told.rest(now) + reply(answered, sound: nil, now) }
         asked = 0

@@ -119,6 +119,21 @@ static const unsigned char console_why_mjs[] = {
 static const unsigned char console_work_mjs[] = {
 #embed "files/console/work.mjs"
 };
+static const unsigned char mine_app_mjs[] = {
+#embed "files/mine/app.mjs"
+};
+static const unsigned char mine_index_html[] = {
+#embed "files/mine/index.html"
+};
+static const unsigned char mine_mine_css[] = {
+#embed "files/mine/mine.css"
+};
+static const unsigned char mine_strings_mjs[] = {
+#embed "files/mine/strings.mjs"
+};
+static const unsigned char mine_vcard_mjs[] = {
+#embed "files/mine/vcard.mjs"
+};
 static const unsigned char shared_address_mjs[] = {
 #embed "files/shared/address.mjs"
 };
@@ -223,6 +238,11 @@ static const struct sillok_page pages[] = {
     {"/console/surveys.mjs", console_surveys_mjs, sizeof console_surveys_mjs, "text/javascript; charset=utf-8"},
     {"/console/why.mjs", console_why_mjs, sizeof console_why_mjs, "text/javascript; charset=utf-8"},
     {"/console/work.mjs", console_work_mjs, sizeof console_work_mjs, "text/javascript; charset=utf-8"},
+    {"/mine/app.mjs", mine_app_mjs, sizeof mine_app_mjs, "text/javascript; charset=utf-8"},
+    {"/mine/index.html", mine_index_html, sizeof mine_index_html, "text/html; charset=utf-8"},
+    {"/mine/mine.css", mine_mine_css, sizeof mine_mine_css, "text/css; charset=utf-8"},
+    {"/mine/strings.mjs", mine_strings_mjs, sizeof mine_strings_mjs, "text/javascript; charset=utf-8"},
+    {"/mine/vcard.mjs", mine_vcard_mjs, sizeof mine_vcard_mjs, "text/javascript; charset=utf-8"},
     {"/shared/address.mjs", shared_address_mjs, sizeof shared_address_mjs, "text/javascript; charset=utf-8"},
     {"/shared/api.mjs", shared_api_mjs, sizeof shared_api_mjs, "text/javascript; charset=utf-8"},
     {"/shared/base.css", shared_base_css, sizeof shared_base_css, "text/css; charset=utf-8"},

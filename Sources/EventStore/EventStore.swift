@@ -123,7 +123,9 @@ public final class EventStore: Sendable {
         present = Lock(identity)
         forks = Lock(Set(try ForkEvidence.list(files).map(\.origin)))
         var memory = try RollbackDetection(
-            reader, identity, key, place, surroundings, .init(mark: mark, end: end, wal: found.verdict))
+            reader, identity, key, place, surroundings,
+            .init(
+                mark: mark, end: end, wal: found.verdict, told: HeldHead.ofPeers(files, of: identity.origin)))
         witness = memory.witness
         originChange = memory.change
         cut = memory.evidence(named: found.kept, at: wall())
@@ -216,7 +218,7 @@ public final class EventStore: Sendable {
             return nil
         }
         let preparation = DraftValidation(call.drafts, call.atomicity, salts, sha)
-        guard let request = preparation.request(call.condition) else {
+        guard let request = preparation.request(call.condition, call.newOnly) else {
             call.completion(.success(preparation.outcomes([])))
             return nil
         }

@@ -31,6 +31,9 @@ package struct TripRecord: Sendable {
     /// How the text of a question is to be read.
     package static let protocolName = "arrive/1"
 
+    /// The type of an alarm's event.
+    package static let alarmSet = "alarm.set"
+
     package let question: EventID
     package let reply: EventID
     /// The alarm's event, where the answer is one.
@@ -75,7 +78,7 @@ package struct TripRecord: Sendable {
         if case .alarm(let station, let minutes) = answer, let asked {
             let alarm = EventID(replyTo: question, by: Self.bot, label: "alarm")
             let rings = now + Int64(minutes) * 60_000
-            Self.line(alarm, "alarm.set", trip, author: Self.bot, cause: reply, to: &bytes) { data in
+            Self.line(alarm, Self.alarmSet, trip, author: Self.bot, cause: reply, to: &bytes) { data in
                 for (name, value) in asked.fields { data.add(name, value) }
                 data.add("alarmStation", station)
                 data.add("minutes", minutes)

@@ -56,6 +56,12 @@ extension JSONLine {
         add("answers", answers)
     }
 
+    /// `{"type":"answer",…,"group":…}`: of a survey, in a group of its answers.
+    package init(_ count: SurveyGroupCount) {
+        self.init(count.count)
+        if count.group.isEmpty { addRaw("group", "null") } else { add("group", count.group) }
+    }
+
     /// `{"type":"answer",…}`: of a survey.
     package init(_ count: SurveyCount) {
         self.init(type: "answer")

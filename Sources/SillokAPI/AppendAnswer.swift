@@ -18,7 +18,7 @@ package struct AppendAnswer: Sendable {
         guard rejected > 0 else { return 200 }
         guard accepted.appended + accepted.already == 0 else { return 207 }
         return switch reason {
-        case "E_ID_REUSED", "E_VERSION": 409
+        case "E_ID_REUSED", "E_VERSION", "E_BEGUN": 409
         case "E_AUTHOR", "E_NOT_AUTHOR": 403
         default: 422
         }

@@ -18,10 +18,16 @@ package final class EventLines {
     /// The event in its native form inside a line of JSON output: `{"type":"event","v":1,"event":{…}}`. The leaf, which
     /// costs a hash, is left to ``line(_:)``.
     package func wrapped(_ event: StoredEvent) throws(StoreError) -> JSONLine {
+        try learn(event.event.header.dot.origin)
+        let (counting, others) = try reader.twins(of: event)
         var line = JSONLine(type: "event")
-        line.addRaw("event", try native(event))
+        line.addRaw("event", writer.line(event, twinOf: counting)[...])
+        if others > 0 { line.add("twins", others) }
         return line
     }
+
+    /// How many others were recorded as the event, with another payload.
+    package func twins(of event: StoredEvent) throws(StoreError) -> Int { try reader.twins(of: event).others }
 
     /// The event in its native form, without its leaf.
     func native(_ event: StoredEvent) throws(StoreError) -> ArraySlice<UInt8> {

@@ -7,7 +7,7 @@ package enum Operation: String, CaseIterable, Sendable {
     // Lists of users.
     case listParticipants, listRooms, openDirect, listContacts, putContact, deleteContact
     case listSearches, putSearch, deleteSearch
-    case getProfile, listHistory, listSurveys, getSurvey, search, listUsers
+    case getProfile, listHistory, listSurveys, getSurvey, search, listUsers, listFollowers
     case putAttachment, listAttachments, getAttachment
     // Subscriptions.
     case listSubscriptions, putSubscription, getSubscription, deleteSubscription
@@ -18,7 +18,7 @@ package enum Operation: String, CaseIterable, Sendable {
     case openSession, closeSession, recordPackage
     // The node and its peers.
     case getStatus, getReceipt, listPeers, addPeer, removePeer, pausePeer, resumePeer, pingPeer
-    case waitForNodes, settleFinding, createInvitation, joinPeer, retryQuarantine, listQuarantine
-    case listErasures, createErasure
+    case waitForNodes, settleFinding, createInvitation, joinPeer, retryQuarantine, listQuarantine, listForks
+    case listErasures, createErasure, eraseOwn
     case getOpenAPI
 }

@@ -133,7 +133,8 @@ package enum ReadRoute: Hashable, Sendable {
         case (.conversation, .names(let names)), (.profile, .names(let names)), (.surveys, .names(let names)):
             names.count == 1
         case (.participants, .names(let names)), (.contacts, .names(let names)): names.count == 1
-        case (.survey, .names(let names)), (.users, .names(let names)): names.count == 2
+        case (.survey, .names(let names)): names.count == 2 || names.count == 3
+        case (.users, .names(let names)): names.count == 2
         case (.attachments, .names(let names)): AttachmentStanding(names: names) != nil
         case (.rooms, .names(let names)): RoomPlace(names: names) != nil
         case (.searches, .names(let names)): names.count == 3

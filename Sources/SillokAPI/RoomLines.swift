@@ -34,6 +34,7 @@ extension JSONLine {
     package init(_ room: UserRoom, in language: Language) {
         self.init(type: "room")
         add(room.summary, last: room.last?.header.displayKey.time ?? room.summary.lastTime)
+        if let first = room.first { add("first_text", first.words(in: language)) }
         add("last_text", room.last?.words(in: language))
         if let last = room.last {
             addObject("last") { line in

@@ -33,6 +33,9 @@ extension RouteTable {
             parameters: paging + ofConversations + [
                 RouteParameter("all", .choice(["0", "1"]), "`1`: those, too, that they have hidden."),
                 RouteParameter(
+                    "first", .choice(["0", "1"]),
+                    "`1`: with `first_text`, the first words of a person, where there is a message."),
+                RouteParameter(
                     "language", .choice(["ko", "en"]), "Of `last_text` where it is no text; `ko` unless said."),
             ],
             answers: [.lines("A page.", .oneOf([.ref("Room"), .ref("End")]))],
@@ -89,6 +92,7 @@ extension RouteTable {
                 ("type", .choice(["room"])), ("conversation", .text), ("title", .nullable(.text)),
                 ("category", .nullable(.text)), ("started_by", .nullable(.text)), ("version", .integer),
                 ("messages", .integer), ("first_time", .time), ("last_time", .time), ("last_text", .nullable(.text)),
+                ("first_text?", .text),
                 (
                     "last?",
                     .object([

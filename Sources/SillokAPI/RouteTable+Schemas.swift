@@ -69,6 +69,17 @@ extension RouteTable {
                 ("next?", .text),
             ])
         ),
+        (
+            "Fork",
+            .object([
+                ("type", .choice(["fork"])), ("name", .text), ("origin", .uuid), ("sequence", .integer),
+                ("at", .nullable(.time)),
+                (
+                    "branches",
+                    .array(.object([("leaf", .text), ("signed", .integer), ("here", .boolean)]))
+                ),
+            ])
+        ),
         ("Session", .object([("type", .choice(["session"])), ("until", .time)])),
         (
             "ListEnd",
@@ -150,7 +161,7 @@ extension RouteTable {
             "SurveyAnswer",
             .object([
                 ("type", .choice(["answer"])), ("survey", .text), ("question", .text), ("value", .text),
-                ("count", .integer),
+                ("count", .integer), ("group?", .nullable(.text)),
             ])
         ),
         (
@@ -179,7 +190,9 @@ extension RouteTable {
             .object([
                 ("type", .choice(["subscription"])), ("name", .text), ("id", .uuid), ("home", .text),
                 ("owner?", .text), ("definition", .ref("SubscriptionDefinition")), ("open?", .integer),
-                ("in_flight?", .integer), ("parked?", .integer), ("behind?", .integer), ("workers?", .integer),
+                ("in_flight?", .integer), ("parked?", .integer), ("behind?", .integer),
+                ("conversations_behind?", .integer),
+                ("workers?", .integer),
             ])
         ),
         (
@@ -198,6 +211,7 @@ extension RouteTable {
             .object([
                 ("type", .choice(["caller"])), ("actor", .text), ("principal", .text), ("roles", .array(.text)),
                 ("scope", .choice(["own", "all"])), ("node", .text),
+                ("may?", .array(.choice(["list_users", "erase_own"]))),
             ])
         ),
         (
@@ -253,8 +267,12 @@ extension RouteTable {
     private static let changeable: [(String, Schema)] = {
         let texts = Schema.list(.text, 1...1_000)
         return [
-            ("filter?", .object([("type?", texts), ("user?", texts), ("author?", texts), ("conversation?", texts)])),
-            ("late_ms?", .whole(0...Int64.max / 2)), ("ack_wait_ms?", .whole(1_000...3_600_000)),
+            (
+                "filter?",
+                .nullable(
+                    .object([("type?", texts), ("user?", texts), ("author?", texts), ("conversation?", texts)]))
+            ),
+            ("late_ms?", .nullable(.whole(0...Int64.max / 2))), ("ack_wait_ms?", .whole(1_000...3_600_000)),
             ("attempts?", .whole(1...100)), ("backoff_ms?", .list(.whole(0...86_400_000), 1...16)),
             ("order?", .choice(["conversation", "none"])),
         ]

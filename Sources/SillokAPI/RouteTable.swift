@@ -3,7 +3,8 @@ internal import Access
 /// Every route of the API: who routes, checks roles and parameters, counts, and writes the OpenAPI document reads it here.
 package enum RouteTable {
     package static let all: [RouteSpecification] =
-        log + views + lists + attachments + subscriptions + deliveries + access + node + peers + [document]
+        log + views + lists + attachments + subscriptions + deliveries + access + node + peers
+        + [ownErasure, document]
 
     /// What a path and a method lead to. `HEAD` leads where `GET` does.
     ///
@@ -101,7 +102,8 @@ package enum RouteTable {
                     403, "None is: a line is not for who asks, or changes what another has written.",
                     "application/x-ndjson", .ref("AppendedLine")),
                 RouteAnswer(
-                    409, "None is: an id or a version stands against it.", "application/x-ndjson",
+                    409, "None is: an id, a version or an earlier beginning stands against it.",
+                    "application/x-ndjson",
                     .ref("AppendedLine")),
                 RouteAnswer(422, "None is: a line is no event.", "application/x-ndjson", .ref("AppendedLine")),
             ], errors: [.empty, .bodySize, .batchSize, .disk, .readOnly, .io, .author]),
@@ -175,11 +177,23 @@ package enum RouteTable {
             request: RouteBody(schema: .ref("LiveItem"), example: #"{"kind":"typing","author":"medibot"}"#),
             answers: [RouteAnswer(202, "It was told to those who follow.")], errors: [.json, .author]),
         RouteSpecification(
-            .listUsers, "GET", "/v1/users", allReaders, "Users who have a name, by name.",
+            .listUsers, "GET", "/v1/users", allReaders.union([.user]),
+            "Users who have a name, by name; for users all others, where the node's `users.listed` lets them.",
             parameters: paging + [
                 RouteParameter("match", .text, "Only whose names begin so, whatever the case.")
             ],
             answers: [.lines("A page.", .oneOf([.ref("User"), .ref("End")]))], errors: [.cursor]),
+        RouteSpecification(
+            .listFollowers, "GET", "/v1/followers", [.app],
+            "Users who follow the changes at this node now, by stream.",
+            answers: [
+                .lines(
+                    "All of them, by id.",
+                    .oneOf([
+                        .object([("type", .choice(["follower"])), ("user", .text), ("streams", .integer)]),
+                        .ref("Count"),
+                    ]))
+            ]),
         RouteSpecification(
             .getProfile, "GET", "/v1/users/{user}", readers, "A user's profile.", parameters: paging + moments,
             answers: [.lines("A page.", .oneOf([.ref("ProfileField"), .ref("End")]))],
@@ -235,7 +249,17 @@ package enum RouteTable {
             answers: [.lines("A page.", .oneOf([.ref("Survey"), .ref("End")]))], errors: [.cursor, .scope]),
         RouteSpecification(
             .getSurvey, "GET", "/v1/surveys/{survey}", allReaders, "How often each answer was given.",
-            parameters: paging + moments + [RouteParameter("question", .text, "Only of this question.")],
+            parameters: paging + moments + [
+                RouteParameter("question", .text, "Only of this question."),
+                RouteParameter(
+                    "by", .choice(["day", "bot", "persona", "conversation"]),
+                    "Counts for each day, bot, bot with its persona, or conversation: `group` says which."),
+                RouteParameter("choice", .text, "With `by`: only this answer."),
+                RouteParameter("since", .time, "With `by`: only what was given from then on."),
+                RouteParameter("until", .time, "With `by`: only what was given before then."),
+                RouteParameter(
+                    "offset", .text, "With `by=day`: by which clocks days begin, as `+09:00`; UTC unless said."),
+            ],
             answers: [.lines("A page.", .oneOf([.ref("SurveyAnswer"), .ref("End")]))],
             errors: [.notFound, .cursor, .scope]),
     ]
@@ -310,6 +334,10 @@ package enum RouteTable {
                     "Those, and how many there are in all.", .oneOf([.ref("Quarantined"), .ref("QuarantineEnd")]))
             ]),
         RouteSpecification(
+            .listForks, "GET", "/v1/forks", watchers, "Origins with two histories, as far as that is proven here.",
+            parameters: listPaging,
+            answers: [.lines("A page, by name.", .oneOf([.ref("Fork"), .ref("ListEnd")]))]),
+        RouteSpecification(
             .retryQuarantine, "POST", "/v1/quarantine/retry", [.operator, .admin],
             "Builds the views anew, with what was refused.",
             answers: [RouteAnswer(202, "It has begun.", "application/json", .anyObject)]),
@@ -328,6 +356,16 @@ package enum RouteTable {
                 .lines("What would go (dry_run).", .oneOf([.ref("ErasurePart"), .ref("Count")])),
             ], errors: [.json, .notFound, .planChanged, .rejected]),
     ]
+
+    private static let ownErasure = RouteSpecification(
+        .eraseOwn, "POST", "/v1/users/{user}/erasure", [.user],
+        "Erases all that is the user's for good, where the node's `users.erase_own` lets them; with dry_run it only tells what.",
+        request: RouteBody(
+            schema: .object([("dry_run?", .boolean), ("plan?", .text)]), example: #"{"dry_run":true}"#),
+        answers: [
+            RouteAnswer(202, "It is recorded, and has begun.", "application/json", .anyObject),
+            .lines("What would go (dry_run).", .oneOf([.ref("ErasurePart"), .ref("Count")])),
+        ], errors: [.json, .notFound, .author, .rate, .planChanged, .rejected])
 
     private static let peers: [RouteSpecification] = [
         RouteSpecification(

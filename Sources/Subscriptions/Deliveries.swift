@@ -21,7 +21,7 @@ extension SubscriptionMachine {
 
     /// Whether hardly any more events may be looked at. One that is done makes room for one: a full window with one free place is no end
     /// of it.
-    package var isStalled: Bool { openCount >= Self.capacity - Self.capacity / 16 }
+    package var isStalled: Bool { openCount >= bounds.capacity - bounds.capacity / 16 }
 
     /// What came of an ack.
     package enum Ack: Hashable, Sendable {

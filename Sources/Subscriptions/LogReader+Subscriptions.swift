@@ -14,8 +14,10 @@ extension SubscriptionMachine {
     ///   - node: The one that this is.
     package init(
         _ record: SubscriptionRecord, _ known: [SubscriptionState], parked: Set<Dot>, _ log: LogReader,
-        as node: NodeID
+        as node: NodeID, bounds: Bounds = Bounds()
     ) throws(StoreError) {
+        var known = known
+        SubscriptionState.complete(&known, from: log)
         var state = known.first ?? SubscriptionState()
         for one in known.dropFirst() { state.merge(one) }
         // What is known began there.
@@ -34,19 +36,91 @@ extension SubscriptionMachine {
         record.note(&state)
         state.open.removeAll { parked.contains($0.dot) }
         state.retried.removeAll { parked.contains($0.dot) }
-        state.early += parked.filter { !state.through.contains($0) }
+        state.early += state.looked.early(parked)
         var events: [Dot: (key: String, position: UInt64)] = [:]
         for dot in (state.open + state.retried).map(\.dot) {
             guard let stored = try log.event(dot) else { continue }
             events[dot] = (record.definition.key(of: stored.event.header), stored.position)
         }
-        self.init(record.definition, state, events: events)
+        let here = state.looked.behind.isEmpty ? nil : try log.vector()
+        self.init(record.definition, state, events: events, here: here, bounds: bounds)
+        guard here != nil else { return }
+        backlogEnd = try log.top()
+        for (mark, origins) in looked.behind {
+            let places = try origins.map { origin, seq throws(StoreError) in
+                try log.event(Dot(origin: origin, seq: seq))?.position
+            }
+            let open = pending.lazy.filter { $0.value.mark == mark }.compactMap { events[$0.key]?.position }
+            guard let first = (places.compactMap(\.self) + open).min() else { continue }
+            cursors[mark] = BacklogCursor(position: first - 1)
+        }
     }
 
     /// Behind it stands all that was not looked at, and what was open.
     package func start(in log: LogReader) throws(StoreError) -> UInt64 {
         let start = try OutgoingReader(log, ownHead: { nil }).start(for: seen)
         return firstOpen.map { min(start, $0 - 1) } ?? start
+    }
+
+    /// When the event may be delivered here.
+    private func times(
+        _ log: LogReader, _ node: NodeID, _ now: UInt64
+    ) throws(StoreError) -> (EventHeader) -> UInt64 {
+        guard definition.home == .local else { return { _ in 0 } }
+        let own = Set(try log.origins().lazy.filter { $0.node == node }.map(\.id))
+        return { own.contains($0.dot.origin) ? 0 : now + Self.patience }
+    }
+
+    /// Looks at the next events of conversations that are behind and have little left.
+    ///
+    /// - Parameters:
+    ///   - position: All up to here was looked at, but for those.
+    ///   - isShort: Whether workers would take more than there is.
+    ///   - node: The one that this is.
+    /// - Returns: Whether there may be more.
+    package mutating func lookBack(
+        in log: LogReader, through position: UInt64, isShort: Bool, as node: NodeID, now: UInt64
+    ) throws(StoreError) -> Bool {
+        guard var pass = backlogPass(through: position, isShort: isShort) else { return false }
+        let notBefore = try times(log, node, now)
+        var end = pass.start
+        var twins: [StoredEvent] = []
+        let last = try log.scan(after: pass.start, limit: Self.slice) { stored in
+            guard stored.position <= position, !pass.marks.isEmpty else { return false }
+            // Whether it is one of two of the same is told by the other, which is read when this scan has ended.
+            guard stored.twinOf == nil else {
+                twins.append(stored)
+                return false
+            }
+            let header = stored.event.header
+            lookBack(
+                at: header, position: stored.position, isWanted: definition.wants(header), twinOf: nil,
+                notBefore: notBefore(header), &pass)
+            end = stored.position
+            return true
+        }
+        for stored in twins {
+            let header = stored.event.header
+            lookBack(
+                at: header, position: stored.position, isWanted: definition.wants(header),
+                twinOf: try first(of: stored, in: log), notBefore: notBefore(header), &pass)
+            end = stored.position
+        }
+        if last > position { end = position }
+        ended(pass, at: min(end, position), through: position)
+        return isBacklogDue(through: position, isShort: isShort)
+    }
+
+    /// The wanted event with the same content before it. Which of the two is first is another matter at another node: neither is done before
+    /// one of them was.
+    private func first(of twin: StoredEvent, in log: LogReader) throws(StoreError) -> Dot? {
+        let header = twin.event.header
+        guard let position = twin.twinOf, let other = try log.event(at: position)?.event.header,
+            other.type.hasSameBytes(as: header.type), other.user.hasSameBytes(as: header.user),
+            other.author.hasSameBytes(as: header.author),
+            other.conversation.hasSameBytes(as: header.conversation)
+        else { return nil }
+        return definition.wants(other) ? other.dot : nil
     }
 
     /// Looks at the next events of the log. Returns the last position that was looked at, and the events among them that ask for parked ones
@@ -57,20 +131,16 @@ extension SubscriptionMachine {
         at log: LogReader, after position: UInt64, through durable: UInt64, as node: NodeID, now: UInt64
     ) throws(StoreError) -> (position: UInt64, retries: [StoredEvent]) {
         guard position < durable, hasRoom else { return (position, []) }
-        var own: Set<OriginID>?
-        if definition.home == .local { own = Set(try log.origins().lazy.filter { $0.node == node }.map(\.id)) }
-        func notBefore(_ header: EventHeader) -> UInt64 {
-            own.map { $0.contains(header.dot.origin) ? 0 : now + Self.patience } ?? 0
-        }
+        let notBefore = try times(log, node, now)
         var looked = position
         var retries: [StoredEvent] = []
-        var twins: [(EventHeader, position: UInt64, first: UInt64)] = []
+        var twins: [StoredEvent] = []
         func pass(_ stored: StoredEvent) -> Bool {
             guard stored.position <= durable, hasRoom else { return false }
             let header = stored.event.header
             // Whether it is one of two of the same is told by the other, which is read when this scan has ended.
-            if let first = stored.twinOf {
-                twins.append((header, stored.position, first))
+            guard stored.twinOf == nil else {
+                twins.append(stored)
                 return false
             }
             if header.type == SubscriptionRecord.retried, !isHeeded(header.dot) { retries.append(stored) }
@@ -81,20 +151,12 @@ extension SubscriptionMachine {
             return true
         }
         try log.scan(after: position, limit: Self.slice, pass)
-        for (header, position, first) in twins {
-            let other = try log.event(at: first)?.event.header
-            let isSame =
-                other.map { other in
-                    other.type.hasSameBytes(as: header.type) && other.user.hasSameBytes(as: header.user)
-                        && other.author.hasSameBytes(as: header.author)
-                        && other.conversation.hasSameBytes(as: header.conversation)
-                } ?? false
-            // Which of the two is first is another matter at another node: neither is done before one of them was.
-            let twin = isSame ? other.flatMap { definition.wants($0) ? $0.dot : nil } : nil
+        for stored in twins {
+            let header = stored.event.header
             look(
-                at: header, position: position, isWanted: definition.wants(header), twinOf: twin,
-                notBefore: notBefore(header))
-            looked = position
+                at: header, position: stored.position, isWanted: definition.wants(header),
+                twinOf: try first(of: stored, in: log), notBefore: notBefore(header))
+            looked = stored.position
         }
         return (looked, retries)
     }
@@ -112,5 +174,15 @@ extension SubscriptionMachine {
             retry(stored.event.header, position: stored.position, now: now)
         }
         heeded(proof.event.header.dot)
+    }
+}
+
+extension SubscriptionState {
+    /// Tells of which conversations the open events are, where it matters: another set may say that one is behind.
+    package static func complete(_ states: inout [SubscriptionState], from log: LogReader) {
+        guard states.contains(where: { !$0.looked.behind.isEmpty }) else { return }
+        for index in states.indices {
+            states[index].complete { dot in (try? log.event(dot)).map { ConversationMark(of: $0.event.header) } }
+        }
     }
 }

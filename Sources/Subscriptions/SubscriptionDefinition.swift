@@ -53,8 +53,9 @@ package struct SubscriptionDefinition: Hashable, Sendable {
 
     package init(start: Start) { self.start = start }
 
-    /// Whether the event is handed out.
+    /// Whether the event is handed out. Tokens and reads never are: who may know of them, workers need not.
     package func wants(_ header: EventHeader) -> Bool {
+        if ReservedType.isOfAccess(header.type) { return false }
         if case .time(let time) = start, header.hlc.milliseconds < time { return false }
         var (filter, late) = (filter, late)
         for old in replaced.reversed() {
@@ -69,10 +70,14 @@ package struct SubscriptionDefinition: Hashable, Sendable {
     /// What stands before and after each other.
     package func key(of header: EventHeader) -> String {
         switch order {
-        // Kinds of keys must not meet: a user may have the name of a conversation.
-        case .conversation: header.conversation.map { "c" + $0 } ?? "u" + header.user
+        case .conversation: Self.conversationKey(of: header)
         case .none: header.dot.description
         }
+    }
+
+    /// The conversation; the user where there is none. Kinds of keys must not meet: a user may have the name of a conversation.
+    static func conversationKey(of header: EventHeader) -> String {
+        header.conversation.map { "c" + $0 } ?? "u" + header.user
     }
 
     /// The pause before attempt `number` + 1, milliseconds.
@@ -148,8 +153,10 @@ extension SubscriptionDefinition {
     }
 
     private mutating func read(_ object: JSONObject) throws(InvalidDefinition) {
-        if let value = object["filter"] { filter = try Self.filter(value) }
-        if object["late_ms"] != nil { late = try Self.number(object, "late_ms", in: 0...Int64.max / 2) }
+        if let value = object["filter"] { filter = value.isNull ? EventFilter() : try Self.filter(value) }
+        if let value = object["late_ms"] {
+            late = value.isNull ? nil : try Self.number(object, "late_ms", in: 0...Int64.max / 2)
+        }
         if object["ack_wait_ms"] != nil {
             ackWait = UInt64(try Self.number(object, "ack_wait_ms", in: 1_000...3_600_000))
         }

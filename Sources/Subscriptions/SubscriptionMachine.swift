@@ -4,22 +4,23 @@ package import EventStore
 /// and what is to be stored is asked of it (D9).
 ///
 /// The events of a key come one at a time, in the order of the log; the next one is given when the one before is done, to the worker that
-/// asks next.
+/// asks next. A conversation with more than its share is *behind*: what it has besides is looked at later, by itself.
 /// From the third attempt on an event is given to a worker that has nothing else, so that what kills a worker is known.
 package struct SubscriptionMachine: Sendable {
     /// Most events that are open: more are not looked at before some are done (INV-9).
-    package static let capacity = 4_096
+    package static let capacity = Bounds().capacity
     /// From this attempt on an event goes alone.
     private static let lone = 3
 
-    private enum Status {
+    enum Status {
         case waiting
         case out(number: UInt64, worker: UInt64, until: UInt64)
         case parking
     }
 
-    private struct Entry {
+    struct Entry {
         let key: String
+        let mark: ConversationMark
         let position: UInt64
         let isRetried: Bool
         /// It is for another home until then, monotonic milliseconds.
@@ -32,115 +33,98 @@ package struct SubscriptionMachine: Sendable {
         var error: String?
     }
 
-    private struct Load {
+    struct Load {
         var dots: Set<Dot> = []
         var isLone = false
     }
 
     package private(set) var definition: SubscriptionDefinition
-    private var through: VersionVector
-    private var early: Set<Dot> = []
-    private var entries: [Dot: Entry] = [:]
+    let bounds: Bounds
+    var looked: LookedAt
+    var early: Set<Dot> = []
+    var entries: [Dot: Entry] = [:]
     /// Open events of an earlier state with their attempts: they take their places when the log is looked at again, so that what stands
     /// before them in this log comes before them (INV-16).
-    private var pending: [Dot: Int] = [:]
+    var pending: [Dot: (attempts: Int, mark: ConversationMark)] = [:]
+    /// Conversations that are behind, with the place up to which each was looked at.
+    var cursors: [ConversationMark: BacklogCursor] = [:]
+    /// What is behind stands here or before.
+    var backlogEnd: UInt64 = 0
+    /// How many events of each conversation are open.
+    private(set) var held: [ConversationMark: Int] = [:]
     /// What other homes have told to be done, for events that were not looked at here yet.
     private var told = SubscriptionState()
     /// Twins that are done when the event is done whose content they have.
     private var followers: [Dot: [Dot]] = [:]
     /// Events that say what was parked: who is told the state must have them, too.
-    package private(set) var needs: VersionVector
+    package internal(set) var needs: VersionVector
     /// The log is to be looked at from here on, for the sake of what was open; `nil`: nothing was.
-    package private(set) var firstOpen: UInt64?
-    private var lines: [String: DotLine] = [:]
+    package internal(set) var firstOpen: UInt64?
+    var lines: [String: DotLine] = [:]
     /// Keys whose first event may be given now, in turn.
-    private var ready = Queue<String>()
+    var ready = Queue<String>()
     /// Keys whose first event has to wait, the soonest last.
-    private var delayed: [(at: UInt64, key: String)] = []
+    var delayed: [(at: UInt64, key: String)] = []
     /// When deliveries end; those that ended before are passed over.
-    private var deadlines = Queue<(at: UInt64, dot: Dot, number: UInt64)>()
-    private var workers: [UInt64: Load] = [:]
-    /// Workers that have let a delivery run out, with its numbers: they get nothing more until they are heard again.
-    private var silent: [UInt64: Set<UInt64>] = [:]
+    var deadlines = Queue<(at: UInt64, dot: Dot, number: UInt64)>()
+    var workers: [UInt64: Load] = [:]
+    private var loneTurn = LoneTurn()
+    /// Workers that have let a delivery run out: until they are heard again they get one event now and then.
+    var silent: [UInt64: SilentWorker] = [:]
     /// Workers that ask by staying.
     private var staying: Set<UInt64> = []
     private var lastNumber: UInt64 = 0
     private(set) var openCount = 0
     /// To be taken by the shell.
-    private var parkings: [Parking] = []
+    var parkings: [Parking] = []
     /// Grows with each change of ``state``.
-    package private(set) var revision: UInt64 = 0
+    package internal(set) var revision: UInt64 = 0
     /// What came of the deliveries.
     package var tally = DeliveryTally()
 
     /// A machine over what was kept.
     ///
-    /// - Parameter events: Of each dot that is open or retried in `state`: its key and position here; those that are not here are missing.
+    /// - Parameters:
+    ///   - events: Of each dot that is open or retried in `state`: its key and position here; those that are not here are missing.
+    ///   - here: What this log has; `nil`: all that `state` speaks of.
     package init(
         _ definition: SubscriptionDefinition, _ state: SubscriptionState,
-        events: [Dot: (key: String, position: UInt64)]
+        events: [Dot: (key: String, position: UInt64)], here: VersionVector? = nil, bounds: Bounds = Bounds()
     ) {
-        self.definition = definition
+        (self.definition, self.bounds) = (definition, bounds)
         // What is not here will be looked at when it comes.
         var through: [OriginID: UInt64] = [:]
         for entry in state.through.entries { through[entry.origin] = entry.seq }
         for open in state.open where events[open.dot] == nil {
             through[open.dot.origin] = min(through[open.dot.origin] ?? 0, open.dot.seq - 1)
         }
-        self.through = VersionVector(through.filter { $0.value > 0 }.map { Dot(origin: $0.key, seq: $0.value) })
+        // A conversation that is behind goes on in this log: all that was left of it must be here.
+        for place in state.looked.places {
+            guard let seq = here?[place.from.origin], let last = through[place.from.origin] else { continue }
+            through[place.from.origin] = min(seq, last)
+        }
+        looked = state.looked
+        looked.clip(to: VersionVector(through.filter { $0.value > 0 }.map { Dot(origin: $0.key, seq: $0.value) }))
+        if looked != state.looked { told = state }
         early = Set(state.early)
         needs = state.needs
+        for mark in looked.behind.keys { cursors[mark] = BacklogCursor(position: 0) }
         // The last attempt of an event may have been under way when the process ended.
         func attempts(_ open: SubscriptionState.Open) -> Int { min(open.attempts, definition.attempts - 1) }
-        for open in state.open where self.through.contains(open.dot) {
+        for open in state.open where looked.through.contains(open.dot) {
             guard let event = events[open.dot] else { continue }
-            pending[open.dot] = attempts(open)
+            let mark = open.mark ?? ConversationMark(key: event.key)
+            pending[open.dot] = (attempts(open), mark)
+            // It takes its place among those that were left.
+            guard cursors[mark] == nil else { continue }
             firstOpen = min(firstOpen ?? event.position, event.position)
         }
         let retried = state.retried.compactMap { open in events[open.dot].map { (open, $0) } }
         for (open, event) in retried.sorted(by: { $0.1.position < $1.1.position }) {
-            insert(open.dot, event.key, event.position, attempts: attempts(open), isRetried: true)
+            insert(
+                open.dot, event.key, open.mark ?? ConversationMark(key: event.key), event.position,
+                attempts: attempts(open), isRetried: true)
         }
-    }
-
-    // MARK: What is known of it
-
-    /// What is to be kept.
-    package var state: SubscriptionState {
-        var state = SubscriptionState()
-        state.through = through
-        state.early = early.sorted()
-        state.needs = needs
-        state.open = pending.map { SubscriptionState.Open($0.key, attempts: $0.value) }
-        for (dot, entry) in entries {
-            let open = SubscriptionState.Open(dot, attempts: entry.attempts)
-            if entry.isRetried { state.retried.append(open) } else { state.open.append(open) }
-        }
-        state.open.sort { $0.dot < $1.dot }
-        state.retried.sort { $0.dot < $1.dot }
-        return state
-    }
-
-    private var openDots: [Dot] { entries.filter { !$0.value.isRetried }.map(\.key) + pending.keys }
-    /// All that was looked at.
-    package var seen: VersionVector { through }
-    /// Events that are not done.
-    package var open: Int { entries.count + pending.count }
-    package var inFlight: Int { workers.values.reduce(0) { $0 + $1.dots.count } }
-    /// The first event in the log that is not done and was not set aside before.
-    package var oldestOpen: UInt64? {
-        let places = entries.values.filter { !$0.isRetried }.map(\.position)
-        return (places + (pending.isEmpty ? [] : [firstOpen].compactMap { $0 })).min()
-    }
-    /// Whether more events may be looked at.
-    package var hasRoom: Bool { openCount < Self.capacity }
-    /// How many could be given now.
-    package var deliverable: Int { ready.count }
-    package func inFlight(of worker: UInt64) -> Int { workers[worker]?.dots.count ?? 0 }
-
-    /// When ``tick(now:)`` is due, monotonic milliseconds.
-    package var nextDeadline: UInt64? {
-        [delayed.last?.at, deadlines.first?.at].compactMap { $0 }.min()
     }
 
     // MARK: Events
@@ -155,23 +139,35 @@ package struct SubscriptionMachine: Sendable {
         at header: EventHeader, position: UInt64, isWanted: Bool, twinOf first: Dot? = nil, notBefore: UInt64 = 0
     ) {
         let dot = header.dot
-        let attempts = pending.removeValue(forKey: dot)
+        let mark = ConversationMark(of: header)
+        if leave(dot, of: mark, position: position, isWanted: isWanted, notBefore: notBefore) { return }
+        let attempts = pending.removeValue(forKey: dot)?.attempts
         if attempts == nil {
-            guard !through.contains(dot) else { return }
-            through.advance(to: dot)
+            guard !looked.through.contains(dot) else { return }
+            looked.through.advance(to: dot)
         }
+        take(header, mark, position, attempts: attempts, isWanted: isWanted, twinOf: first, notBefore: notBefore)
+    }
+
+    /// The event was looked at now: it is open, or done.
+    ///
+    /// - Parameter attempts: Of one that was open before; `nil` of others.
+    mutating func take(
+        _ header: EventHeader, _ mark: ConversationMark, _ position: UInt64, attempts: Int?, isWanted: Bool,
+        twinOf first: Dot?, notBefore: UInt64
+    ) {
+        let dot = header.dot
         revision += 1
         // One that is tried again was set aside, wherever that was: it stays in its line.
-        guard early.remove(dot) == nil, isWanted || attempts != nil, entries[dot] == nil, !told.isDone(dot) else {
-            return
-        }
+        guard early.remove(dot) == nil, isWanted || attempts != nil, entries[dot] == nil, !told.isDone(dot, of: mark)
+        else { return }
         var key = definition.key(of: header)
         if let first {
             guard let other = entries[first], !other.isRetried else { return }
             followers[first, default: []].append(dot)
             key = other.key
         }
-        insert(dot, key, position, attempts: attempts ?? 0, isRetried: false, notBefore: notBefore)
+        insert(dot, key, mark, position, attempts: attempts ?? 0, isRetried: false, notBefore: notBefore)
     }
 
     /// A parked event is handed out once more, in a line of its own.
@@ -181,7 +177,8 @@ package struct SubscriptionMachine: Sendable {
         pending[header.dot] = nil
         finish(header.dot, now: now)
         revision += 1
-        insert(header.dot, definition.key(of: header), position, attempts: 0, isRetried: true)
+        let mark = ConversationMark(of: header)
+        insert(header.dot, definition.key(of: header), mark, position, attempts: 0, isRetried: true)
     }
 
     /// What this event asks for was done before the log was looked at so far.
@@ -192,14 +189,14 @@ package struct SubscriptionMachine: Sendable {
     }
 
     /// Whether the event was looked at, or is done.
-    package func isHeeded(_ dot: Dot) -> Bool { through.contains(dot) || early.contains(dot) }
+    package func isHeeded(_ dot: Dot) -> Bool { looked.through.contains(dot) || early.contains(dot) }
 
     /// Another home has told what is done: that need not be done here.
     package mutating func learn(_ state: SubscriptionState, now: UInt64) {
         let still = Set(state.open.map(\.dot))
         // No worker of this node has said so.
         let tally = tally
-        for dot in openDots where state.through.contains(dot) && !still.contains(dot) {
+        for (dot, mark) in openDots where state.looked.contains(dot, of: mark) && !still.contains(dot) {
             _ = ack(dot, number: 0, now: now)
         }
         self.tally = tally
@@ -208,15 +205,22 @@ package struct SubscriptionMachine: Sendable {
     }
 
     private mutating func insert(
-        _ dot: Dot, _ key: String, _ position: UInt64, attempts: Int, isRetried: Bool, notBefore: UInt64 = 0
+        _ dot: Dot, _ key: String, _ mark: ConversationMark, _ position: UInt64, attempts: Int, isRetried: Bool,
+        notBefore: UInt64 = 0
     ) {
         let key = isRetried ? "retried " + key : key
         entries[dot] = Entry(
-            key: key, position: position, isRetried: isRetried, notBefore: notBefore, attempts: attempts)
-        if !isRetried { openCount += 1 }
+            key: key, mark: mark, position: position, isRetried: isRetried, notBefore: notBefore, attempts: attempts)
+        if !isRetried { count(1, of: mark) }
         lines[key, default: DotLine()].dots.append(dot)
         // Its time may be over: the next tick finds that.
         if lines[key]?.head == dot { begin(key, at: notBefore, now: 0) }
+    }
+
+    private mutating func count(_ change: Int, of mark: ConversationMark) {
+        openCount += change
+        let count = held[mark, default: 0] + change
+        held[mark] = count == 0 ? nil : count
     }
 
     /// Its members were changed, and all that was looked at lay before that. What is out stays out.
@@ -245,13 +249,33 @@ package struct SubscriptionMachine: Sendable {
     package mutating func give(_ most: Int, to worker: UInt64, now: UInt64) -> [Given] {
         tick(now: now)
         var given: [Given] = []
-        guard workers[worker]?.isLone != true, silent[worker] == nil else { return [] }
+        var isHeldUp = false
+        let isProbe = silent[worker] != nil
+        guard workers[worker]?.isLone != true, silent[worker]?.mayTry(now) != false else { return [] }
+        let most = isProbe ? min(most, inFlight(of: worker) == 0 ? 1 : 0) : most
+        var passed = 0
         while given.count < most, let key = ready.first {
             guard let dot = lines[key]?.head, var entry = entries[dot] else {
                 ready.removeFirst()
                 continue
             }
+            // What was tried before is for others: a dead worker takes one attempt of an event, and not all.
+            if isProbe, entry.attempts > 0 {
+                passed += 1
+                if passed > ready.count { break }
+                ready.removeFirst()
+                ready.append(key)
+                continue
+            }
             let isLone = entry.attempts + 1 >= Self.lone
+            // Who asks for one at a time keeps nothing from others.
+            let isCostly = isLone && staying.contains(worker) && most + inFlight(of: worker) > 1
+            if isCostly, now < loneTurn.next {
+                ready.removeFirst()
+                begin(key, at: loneTurn.next, now: now)
+                continue
+            }
+            if isCostly { (isHeldUp, loneTurn.since) = (true, loneTurn.since ?? now) }
             // Those behind it wait until the worker has nothing else.
             if isLone, !(given.isEmpty && inFlight(of: worker) == 0) { break }
             ready.removeFirst()
@@ -266,24 +290,31 @@ package struct SubscriptionMachine: Sendable {
             given.append(Given(dot: dot, position: entry.position, attempt: entry.attempts, number: lastNumber))
             if isLone {
                 workers[worker]?.isLone = true
+                if isCostly { loneTurn.dot = dot }
                 break
             }
         }
+        if isProbe { silent[worker]?.trial = given.first?.number }
+        if !isHeldUp, loneTurn.dot == nil { loneTurn.since = nil }
         if given.contains(where: { $0.attempt > 1 }) { revision += 1 }
         return given
     }
 
     /// The work is done, at whatever time and by which delivery that is said.
     ///
-    /// - Parameter number: Of the delivery; 0 of one of an earlier run.
-    package mutating func ack(_ dot: Dot, number: UInt64, now: UInt64) -> Ack {
+    /// - Parameters:
+    ///   - number: Of the delivery; 0 of one of an earlier run.
+    ///   - mark: Of which conversation the event is, if it is here.
+    package mutating func ack(
+        _ dot: Dot, number: UInt64, now: UInt64, mark: () -> ConversationMark? = { nil }
+    ) -> Ack {
         heard(dot, number)
         guard let entry = entries[dot] else {
             if pending.removeValue(forKey: dot) != nil {
                 revision += 1
                 return .done
             }
-            guard !isHeeded(dot) else { return .notOpen }
+            guard !early.contains(dot), !isLookedAt(dot, mark) else { return .notOpen }
             guard early.count < Self.capacity else { return .refused }
             revision += 1
             early.insert(dot)
@@ -318,20 +349,11 @@ package struct SubscriptionMachine: Sendable {
         return true
     }
 
-    /// The worker sets it aside. False if this is not its current delivery.
-    @discardableResult
-    package mutating func park(_ dot: Dot, number: UInt64, reason: String) -> Bool {
-        heard(dot, number)
-        guard isCurrent(dot, number) else { return false }
-        setAside(dot, reason: reason)
-        return true
-    }
-
     /// A worker says something of a delivery, current or not: it is alive.
     package mutating func heard(_ dot: Dot, _ number: UInt64) {
         guard !silent.isEmpty, number > 0 else { return }
         if case .out(number, let worker, _)? = entries[dot]?.status { silent[worker] = nil }
-        if let late = silent.first(where: { $0.value.contains(number) }) { silent[late.key] = nil }
+        if let late = silent.first(where: { $0.value.numbers.contains(number) }) { silent[late.key] = nil }
     }
 
     /// A worker has gone: what it had is for others at once.
@@ -349,7 +371,14 @@ package struct SubscriptionMachine: Sendable {
         while let due = deadlines.first, due.at <= now {
             deadlines.removeFirst()
             guard case .out(due.number, let worker, due.at)? = entries[due.dot]?.status else { continue }
-            if staying.contains(worker) { silent[worker, default: []].insert(due.number) }
+            if staying.contains(worker) {
+                var known =
+                    silent[worker]
+                    ?? SilentWorker(
+                        since: due.at, wait: definition.ackWait, isLone: workers[worker]?.isLone == true)
+                known.missed(due.number, at: due.at)
+                silent[worker] = known
+            }
             takeBack(due.dot, .expired, notBefore: now, now: now)
         }
         while let due = delayed.last, due.at <= now {
@@ -368,33 +397,34 @@ package struct SubscriptionMachine: Sendable {
         _ dot: Dot, _ outcome: DeliveryTally.Outcome, notBefore: UInt64, now: UInt64
     ) {
         guard let entry = entries[dot] else { return }
-        guard entry.attempts < definition.attempts else { return setAside(dot, reason: outcome.reason) }
+        guard entry.attempts < definition.attempts else { return setAside(dot, reason: outcome.reason, now: now) }
         tally.note(outcome)
-        unload(dot)
+        unload(dot, now: now)
         entries[dot]?.status = .waiting
         revision += 1
         begin(entry.key, at: notBefore, now: now)
     }
 
-    private mutating func unload(_ dot: Dot) {
+    mutating func unload(_ dot: Dot, now: UInt64) {
         guard case .out(_, let worker, _)? = entries[dot]?.status else { return }
+        loneTurn.end(dot, now)
         workers[worker]?.dots.remove(dot)
         if workers[worker]?.dots.isEmpty == true { workers[worker] = nil }
     }
 
     /// The first event of a key may be given from then on.
-    private mutating func begin(_ key: String, at time: UInt64, now: UInt64) {
+    mutating func begin(_ key: String, at time: UInt64, now: UInt64) {
         guard time > now else { return ready.append(key) }
         let index = delayed.firstIndex { $0.at < time } ?? delayed.count
         delayed.insert((time, key), at: index)
     }
 
     /// It is done; the next one of its key is due.
-    private mutating func finish(_ dot: Dot, now: UInt64) {
+    mutating func finish(_ dot: Dot, now: UInt64) {
         guard let entry = entries[dot] else { return }
-        unload(dot)
+        unload(dot, now: now)
         entries[dot] = nil
-        if !entry.isRetried { openCount -= 1 }
+        if !entry.isRetried { count(-1, of: entry.mark) }
         revision += 1
         defer { for twin in followers.removeValue(forKey: dot) ?? [] { finish(twin, now: now) } }
         guard var line = lines[entry.key] else { return }
@@ -415,35 +445,5 @@ package struct SubscriptionMachine: Sendable {
     private mutating func withdraw(_ key: String) {
         ready.removeAll { $0 == key }
         delayed.removeAll { $0.key == key }
-    }
-
-    // MARK: Setting aside
-
-    private mutating func setAside(_ dot: Dot, reason: String) {
-        guard let entry = entries[dot] else { return }
-        unload(dot)
-        tally.note(.parked)
-        entries[dot]?.status = .parking
-        parkings.append(Parking(dot: dot, attempts: entry.attempts, reason: reason, error: entry.error))
-    }
-
-    /// What is to be set aside.
-    package mutating func takeParkings() -> [Parking] {
-        defer { parkings = [] }
-        return parkings.filter { entries[$0.dot] != nil }
-    }
-
-    /// The event that says so is stored, under `proof`.
-    package mutating func parked(_ dot: Dot, by proof: Dot, now: UInt64) {
-        needs.advance(to: proof)
-        finish(dot, now: now)
-    }
-
-    /// It could not be stored: tried again after a while.
-    package mutating func notParked(_ dot: Dot, now: UInt64) {
-        guard let entry = entries[dot], case .parking = entry.status else { return }
-        entries[dot]?.status = .waiting
-        entries[dot]?.attempts = definition.attempts - 1
-        begin(entry.key, at: now + 5_000, now: now)
     }
 }

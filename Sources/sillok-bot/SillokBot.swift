@@ -42,7 +42,7 @@ enum SillokBot {
                 discussion:
                     "One short question goes to the model; a voice bot speaks a word, and hears it. No picture is asked for. Nothing is stored."
             ),
-        ], globalOptions: [.flag("version", "Print the version, and end.")])
+        ] + KeyCommand.commands, globalOptions: [.flag("version", "Print the version, and end.")])
 
     private static let chapters = [
         ManualChapter(
@@ -59,10 +59,12 @@ enum SillokBot {
     static func main() -> Never {
         ProgramStart.main("sillok-bot", version: version, table, chapters: chapters) {
             arguments, output throws(CommandFailure) in
-            if arguments.command.name == "check" {
+            let name = arguments.command.name
+            if name == "check" {
                 var check = Check(arguments, output)
                 return try check.run()
             }
+            if name != "run" { return try KeyCommand(arguments, output).run(name) }
             let started = try Started(arguments)
             guard !arguments.flag("check-config") else { return .success }
             return try run(started)

@@ -16,7 +16,7 @@ enum Syncctl {
         DoctorCommand.entry, SettleCommand.entry, ClocksCommand.entry, VectorCommand.entry, WaitCommand.entry,
         PeersCommand.all, PeersCommand.list, InviteCommand.entry, JoinCommand.entry, PeersCommand.add,
         PeersCommand.remove, PeerSwitchCommand.pause, PeerSwitchCommand.resume, PeerPingCommand.entry,
-        QuarantineCommand.list, QuarantineCommand.retry, InitCommand.entry,
+        QuarantineCommand.list, QuarantineCommand.retry, ForksCommand.entry, InitCommand.entry,
         AttachmentCommand.put, AttachmentCommand.get, AttachmentCommand.list, AttachmentCommand.verify,
         BackupCreateCommand.entry, BackupListCommand.entry, BackupVerifyCommand.entry, BackupRestoreCommand.entry,
         BackupPruneCommand.entry, BackupDrillCommand.entry, BackupCopyCommand.entry,

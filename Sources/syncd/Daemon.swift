@@ -92,6 +92,8 @@ enum Daemon {
         // Last of all that may fail: it holds the store until it is stopped.
         let witness = WitnessDesk(store, node, log)
         service.witness.withLock { $0 = witness }
+        let replaced = ReplacementDesk(store, reader, log)
+        service.replaced.withLock { $0 = replaced }
 
         let identity = store.identity
         if let cut = store.cut { log.error("LOG_CUT: \(cut.text); named evidence/\(cut.name)", "LOG_CUT") }
@@ -145,6 +147,7 @@ enum Daemon {
         server.stop()
         service.writeProbe.stop()
         witness.stop()
+        replaced.stop()
         keeper.storeHasClosed()
         node.stop()
         worker.stop()

@@ -64,14 +64,25 @@ def taken():
                         tries += 1
         got = seen(Client(node, token), *[f"/v1/conversations/{room}/rows?limit=500" for room in ("implicit", "listed")], "/v1/changes?after=first&limit=1000")
         assert b"HERS" not in got, got
+    # Nor by those who are in it: what says who moderates and who takes part comes first, or from a program.
+    every = node.token("b/every", "bot:every", scope="all")
+    for token, who in ((node.token("u/boram", "user:boram"), "boram"), (node.token("b/medibot", "bot:medibot"), "medibot"), (every, "every")):
+        for query in ("", "?ids=derived", "?atomicity=each", "?expect=implicit:2"):
+            line = event("conversation.started", who, "implicit", participants=[who, "alice"], moderators=[who], history="all")
+            status, got = Client(node, token).ask("POST", "/v1/events" + query, line)
+            assert status == 409 and b"E_BEGUN" in got, (who, query, status, got)
+            tries += 1
+    Client(node, node.token("b/medibot", "bot:medibot")).append([event("participant.joined", "medibot", "implicit", user="helper")])
+    assert b"HERS" in seen(Client(node, node.token("u/boram", "user:boram")), "/v1/conversations/implicit/rows"), "who was there is out"
+    assert Client(node, alice).ask("GET", "/v1/conversations/implicit/rows")[0] == 404
     # A retraction or edit in an own room of what stands in hers, and a room of one name in another form of Unicode.
     Client(node).append([event("message.posted", "boram", "카페", text="HERS")])
     status, got = Client(node, alice).ask("GET", "/v1/conversations/" + quoted("\u110f\u1161\u1111\u1166") + "/rows")
     assert b"HERS" not in got and status == 404, (status, got)
     rows = Client(node).json("GET", "/v1/conversations/implicit/rows?limit=500")[1]
-    assert len(rows) == 3, rows
+    assert len(rows) == 4, rows
     node.stop()
-    return f"{tries} tries by a user and a bot, all refused"
+    return f"{tries} tries by strangers and by those in it, all refused"
 
 
 @check("18b the past of a room, for who came late and who left")

@@ -431,6 +431,67 @@ def both_sides():
     return "5 of 6 were acked at the old home, the other one came at the new one"
 
 
+@check("13 one conversation does not hold up the others")
+def flood():
+    flooding = int(os.environ.get("FLOOD", "20000"))
+
+    def rate(name, flooded):
+        """A hundred conversations, and one whose worker never acks: how fast the others are done."""
+        node = Node(name)
+        make(node, "bot", ack_wait_ms=600000)
+        client = Client(node)
+        if flooded:
+            for at in range(0, flooding, 1000):
+                client.append([message(n, "flood") for n in range(at, at + 1000)])
+        for at in range(0, 10000, 1000):
+            client.append([message(n, n % 100) for n in range(at, at + 1000)])
+        start, done = time.time(), collections.Counter()
+        while sum(done.values()) < 10000:
+            deliveries = client.sub("bot", "pull", {"max": 32, "wait_ms": 5000})[1]["deliveries"]
+            assert deliveries, f"{sum(done.values())} of the others are done, and no more come"
+            mine = [d for d in deliveries if d["event"]["subject"] != "conversation/cflood"]
+            client.sub("bot", "ack", {"deliveries": [d["delivery"] for d in mine]})
+            done.update(d["event"]["subject"] for d in mine)
+        took = time.time() - start
+        assert len(done) == 100 and set(done.values()) == {100}, done.most_common(3)
+        return node, 10000 / took
+
+    shares, usual = [], 0
+    for turn in range(3):
+        calm, usual = rate(f"s13a{turn}", False)
+        calm.stop()
+        node, with_flood = rate(f"s13b{turn}", True)
+        shares.append(with_flood / usual)
+        if turn < 2:
+            node.stop()
+    share = sorted(shares)[1]
+    assert share >= 0.9, shares
+    line = Client(node).sub("bot", "", None, "GET")[1]
+    assert line["conversations_behind"] == 1 and line["open"] <= 64, line
+    # The daemon dies; then a worker does the flood, and the daemon dies again in the middle.
+    node.kill()
+    node.start()
+    numbers, kills = [], 0
+    client = Client(node)
+    while len(set(numbers)) < flooding:
+        try:
+            given = client.sub("bot", "pull", {"max": 32, "wait_ms": 5000})[1]["deliveries"]
+            numbers += [d["event"]["data"]["n"] for d in given]
+            client.sub("bot", "ack", {"deliveries": [d["delivery"] for d in given]})
+        except Gone:
+            continue
+        if kills == 0 and len(numbers) > flooding // 2:
+            kills += 1
+            node.kill()
+            node.start()
+    assert numbers == sorted(numbers) and set(numbers) == set(range(flooding)), "order"
+    settle(node, "bot")
+    assert Client(node).sub("bot", "", None, "GET")[1]["conversations_behind"] == 0
+    node.stop()
+    return (f"{share:.2f} of the rate of 100 conversations beside one with {flooding:,} unanswered events ({usual:.0f} a second without), "
+            f"these all in order after kill -9, {len(numbers) - flooding} repeats")
+
+
 def main():
     chosen = sys.argv[1:]
     failed = 0

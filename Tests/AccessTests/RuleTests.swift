@@ -59,21 +59,41 @@ struct RuleTests {
         #expect(try caller(.app).mayAppend(taken) == .none)
         var said = draft("bot.replied", user: "kim", author: "m")
         said.id = reply
-        #expect(try caller(.bot("m")).mayAppend(said) == .takesPart(member: "m", conversation: "c"))
+        #expect(
+            try caller(.bot("m")).mayAppend(said) == .speaksTo(user: "kim", member: "m", conversation: "c"))
     }
 
-    @Test("A bot speaks as that bot, in histories of others where it is in the conversation")
+    @Test("A bot speaks as that bot, in histories of others where they have a part in the conversation")
     func bots() throws {
         let bot = try caller(.bot("m"))
+        let replied = draft("bot.replied", user: "kim", author: "m")
+        #expect(try bot.mayAppend(replied) == .speaksTo(user: "kim", member: "m", conversation: "c"))
+        #expect(try bot.mayAppend(draft("bot.replied", user: "m")) == .takesPart(member: "m", conversation: "c"))
         #expect(
-            try bot.mayAppend(draft("bot.replied", user: "kim", author: "m"))
-                == .takesPart(member: "m", conversation: "c"))
+            try caller(.bot("m"), .user("kim")).mayAppend(replied) == .takesPart(member: "m", conversation: "c"))
         #expect(refusal(bot, draft("bot.replied", user: "kim", author: "m", in: nil)) == .noConversation)
         #expect(refusal(bot, draft(user: "kim")) == .author("kim"))
-        #expect(try bot.mayAppend(draft("bot.configured", user: "m", in: nil)) == .none)
         let all = try caller(.bot("m"), isInAll: true)
         #expect(try all.mayAppend(draft("bot.replied", user: "kim", author: "m", in: nil)) == .none)
         #expect(refusal(all, draft(user: "kim")) == .author("kim"))
+    }
+
+    @Test("What users keep is no bot's, and how a bot is set up only it says")
+    func ofOthers() throws {
+        for bot in [try caller(.bot("m")), try caller(.bot("m"), isInAll: true)] {
+            for type in ["contact.added", "contact.removed", "search.remembered", "search.forgotten"] {
+                #expect(refusal(bot, draft(type, user: "kim", author: "m")) == .ofUsers(type))
+                #expect(refusal(bot, draft(type, user: "m", in: nil)) == .ofUsers(type))
+            }
+            for user in ["m", "bot/m"] {
+                #expect(try bot.mayAppend(draft("bot.configured", user: user, author: "m", in: nil)) == .none)
+            }
+            for user in ["kim", "bot/n", "n"] {
+                #expect(refusal(bot, draft("bot.configured", user: user, author: "m")) == .user(user))
+            }
+        }
+        let kim = try caller(.user("kim"))
+        #expect(try kim.mayAppend(draft("contact.added", user: "kim", in: nil)) == .none)
     }
 
     @Test("Who only reads or keeps appends nothing; a program appends for all")

@@ -127,6 +127,35 @@ import Testing
         #expect(medical.applies(to: "두통이요") && !medical.applies(to: "안녕") && !medical.applies(to: "자동차가 아파"))
     }
 
+    @Test("A rule holds for short questions alone, and once asked back it is not asked again (S0-2, S0-29)")
+    func shortAndOnce() {
+        var back = AnswerGuard("b", .words(groups: [["?"], ["언제"]], least: 2, last: nil))
+        (back.longestQuestion, back.isOnce, back.when) = (10, true, ["아파"])
+        #expect(back.applies(to: "머리가 아파요") && !back.applies(to: "어제부터 왼쪽 머리가 아파요"))
+        #expect(back.applies(to: "아파요", after: ["안녕하세요.", "언제든 오세요."]))
+        #expect(!back.applies(to: "아파요", after: ["언제부터 아프신가요?", "쉬세요."]))
+        var run = MachineRun(
+            Sample.settings {
+                back.instead = BotText(["ko": "언제부터 아프신가요?"])
+                back.repair = "물으세요."
+                $0.guards = [back]
+            }, Sample.event(data: #"{"text":"머리가 아파요"}"#))
+        run.feed(.dialogue(Sample.dialogue(run.machine.delivery.event)))
+        run.answer("쉬세요.")
+        #expect(run.request?.turns.suffix(2) == [Turn(.assistant, "쉬세요."), Turn(.user, "물으세요.")])
+        run.answer("물을 드세요.")
+        #expect(run.appended[0].object("data")?.string("text") == "언제부터 아프신가요?")
+        // After that answer of its own, what the user says is answered.
+        let later = Sample.event(id: "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e60", data: #"{"text":"계속 아파요"}"#)
+        let asked = SpokenRow(
+            id: EventID(replyTo: later.id, by: "x"), isReply: true, author: "medibot", cause: nil,
+            text: "언제부터 아프신가요?", isRetracted: false)
+        var next = MachineRun(run.machine.settings, later)
+        next.feed(.dialogue(Sample.dialogue(later, rows: [asked, Sample.row(later)])))
+        next.answer("쉬세요.")
+        #expect(next.appended.first?.object("data")?.string("text") == "쉬세요.")
+    }
+
     private func guarded(_ answer: String, _ guards: [AnswerGuard], missed: Set<String> = []) -> GuardedAnswer {
         GuardedAnswer(answer, to: "두통 약 3가지", guards: guards, missed: missed, language: "ko")
     }
@@ -161,5 +190,6 @@ import Testing
         #expect(SpokenLanguage.of("아파요", profile: "en", spoken: ["en", "ko"]) == "en")
         #expect(SpokenLanguage.of("아파요", profile: "fr", spoken: ["en"]) == "en")
         #expect(SpokenLanguage.of("hi", profile: nil, spoken: ["ko"]) == "ko")
+        #expect(SpokenLanguage.of("아파요", profile: "ja", spoken: ["en", "ja", "ko"]) == "ja", "S4-20")
     }
 }

@@ -366,14 +366,20 @@ import Testing
 
     @Test("A conversation that names the bot is greeted once")
     func greeted() {
-        let settings = Sample.settings { $0.greeting = BotText(["ko": "안녕하세요.", "en": "Hello."]) }
+        let settings = Sample.settings { $0.greeting = .init(BotText(["ko": "안녕하세요.", "en": "Hello."])) }
         let started = { (data: String) in Sample.event("conversation.started", data: data) }
-        let run = MachineRun(settings, started(#"{"participants":["u1","medibot"]}"#))
-        #expect(run.appended[0].object("data")?.bool("greeting") == true)
-        #expect(
-            MachineRun(settings, started(#"{"title":"상담","bot":"medibot"}"#)).appended[0].object("data")?.string(
-                "text")
-                == "안녕하세요.")
+        func greeted(_ data: String, _ language: String? = nil) -> JSONObject? {
+            let event = started(data)
+            var run = MachineRun(settings, event)
+            let profile = language.map { [(name: "language", value: $0)] } ?? []
+            run.feed(.dialogue(Sample.dialogue(event, rows: [], profile: profile)))
+            return run.appended.first?.object("data")
+        }
+        #expect(greeted(#"{"participants":["u1","medibot"]}"#)?.bool("greeting") == true)
+        #expect(greeted(#"{"title":"상담","bot":"medibot"}"#)?.string("text") == "안녕하세요.")
+        // S4-20: the language of the profile comes first.
+        #expect(greeted(#"{"title":"상담","bot":"medibot"}"#, "en")?.string("text") == "Hello.")
+        #expect(greeted(#"{"title":"talk","bot":"medibot"}"#, "ko")?.string("text") == "안녕하세요.")
         #expect(MachineRun(settings, started(#"{"participants":["u1"]}"#)).last.suffix(2) == [.ack, .end])
         #expect(
             settings.types.contains("conversation.started")

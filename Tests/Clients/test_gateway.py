@@ -239,7 +239,16 @@ class GatewayTests(DaemonTests):
         for state in ("rang", "rang", "stopped"):
             status, _ = self.gateway.post("/v1/gateway/arrive/alarms", {"trip": told["trip"], "alarm": told["alarm"], "state": state})
             self.assertEqual(status, 200)
-        events = self.since(before)
+        # Of another trip's alarm, and of what is none, nothing is recorded: the rider's own word would find its place taken.
+        _, other = self.gateway.post("/v1/gateway/arrive", {"text": "1@대구;"})
+        _, own = self.gateway.post("/v1/gateway/arrive", {"text": ALARM, "trip": first["trip"]})
+        for alarm in (own["alarm"], own["reply"], str(uuid.uuid4())):
+            status, problem = self.gateway.post("/v1/gateway/arrive/alarms", {"trip": other["trip"], "alarm": alarm, "state": "stopped"})
+            self.assertEqual((status, problem["code"]), (404, "E_NOT_FOUND"))
+        status, _ = self.gateway.post("/v1/gateway/arrive/alarms", {"trip": own["trip"], "alarm": own["alarm"], "state": "stopped"})
+        self.assertEqual(status, 200)
+        events = [event for event in self.since(before) if own["question"] not in (event["id"], event.get("cause"))
+                  and not {event["id"], event.get("cause")} & {own["reply"], own["alarm"]} and event["user"] != "rider-" + other["trip"]]
         self.assertEqual([event["type"] for event in events],
                          ["message.posted", "bot.replied"] * 2 + ["alarm.set", "alarm.rang", "alarm.stopped"])
         self.assertTrue(all(event["user"] == "rider-" + told["trip"] for event in events))

@@ -15,7 +15,8 @@ from importlib.util import module_from_spec, spec_from_loader
 from typing import Any, Dict, List, Optional
 from urllib.parse import quote
 
-from daemon import DaemonTests, ROOT, until
+from daemon import Daemon, DaemonTests, ROOT, joined, settled, until
+from sillok import Answer, Sillok
 
 HOOK = ROOT / "clients/webhook/sillok-hook"
 KEY = bytes(range(32))
@@ -58,6 +59,7 @@ class Target:
 
 
 class HookTests(DaemonTests):
+    peers = True
     number = 0
 
     def setUp(self) -> None:
@@ -166,6 +168,43 @@ class HookTests(DaemonTests):
         began, self.target.answer = time.monotonic(), 200
         until(lambda: self.target.taken, 15)
         self.assertTrue(2 < time.monotonic() - began < 6)
+
+    def follower(self, user: str, daemon: Daemon) -> Answer:
+        """A stream of someone who looks at the changes, by a token of their own."""
+        token = self.folder / f"{self.name}-{user}-{daemon.name}.token"
+        daemon.ctl("tokens", "create", f"user/{user}", "--role", f"user:{user}", "--out", str(token))
+        stream = Sillok(daemon.base, token_file=str(token)).request("GET", "/v1/changes", {"after": "now"}, accept="application/x-ndjson", stream=True)
+        until(lambda: any(line.get("user") == user for line in daemon.client().request("GET", "/v1/followers").lines))
+        return stream
+
+    def test_only_what_someone_absent_missed(self) -> None:
+        """S2-26: who follows at any node is here. Where all are, nothing is posted; who goes is absent from then on."""
+        b = self.started("b-" + self.name)
+        joined(self.a, b)
+        to = {"user": self.user, "subject": f"conversation/{self.name} 0"}
+        self.client.append({"type": "conversation.started", **to, "data": {"participants": [self.user, "kim", "lee"]}})
+        settled(self.a, b)
+        kim, lee = self.follower("kim", self.a), self.follower("lee", b)
+        self.hook("--absent", "--node", b.base)
+        self.post(1)
+        until(lambda: any(line["name"] == self.name and line["open"] == 0 and line["behind"] == 0 for line in self.client.subscriptions()))
+        self.assertEqual(self.target.got, [])
+        lee.close()
+        until(lambda: b.client().request("GET", "/v1/followers").lines[:-1] == [])
+        self.post(2)
+        [taken] = until(lambda: self.target.taken)
+        self.assertEqual((taken["data"]["text"], taken["absent"]), ("글 2", ["lee"]))
+        # A node that is away has no followers; the other one says who is here.
+        b.kill()
+        kim.close()
+        until(lambda: self.client.request("GET", "/v1/followers").lines[:-1] == [])
+        self.post(3)
+        until(lambda: len(self.target.taken) == 2, 20)
+        self.assertEqual(self.target.taken[1]["absent"], ["kim", "lee"])
+        # Who may not know who is here posts nothing.
+        token = self.folder / f"{self.name}.token"
+        self.a.ctl("tokens", "create", "bot/x", "--role", "bot:x", "--all", "--out", str(token))
+        self.refused("E_ROLE", Sillok(self.a.base, token_file=str(token)).request, "GET", "/v1/followers")
 
     def test_what_is_wrong_is_said_before_it_starts(self) -> None:
         def fails(code: int, word: str, *words: str) -> None:

@@ -124,13 +124,17 @@ class WorkTests(DaemonTests):
             self.client.subscribe(name, start="first", user=user, type="message.posted")
             [delivery] = self.client.pull(name)
             with self.assertLogs("sillok", "WARNING") as logs:
-                line = self.client.reply(delivery, text="답")
+                if answered:
+                    line = self.client.reply(delivery, text="답")
+                else:
+                    with self.assertRaises(SillokError) as refused:
+                        self.client.reply(delivery, text="답")
             if answered:
                 self.assertEqual((line["type"], line["id"]), ("appended", reply_id(cause, name, "", 3)))
                 self.assertEqual(self.client.reply(delivery, text="다른 답", ack=False)["code"], "E_ID_REUSED")
                 self.assertEqual((self.replies(user), self.client.parked(name)), (["답"], []))
             else:
-                self.assertEqual((line["type"], line["code"], self.replies(user)), ("rejected", "E_ID_REUSED", []))
+                self.assertEqual((refused.exception.code, self.replies(user)), ("E_ID_REUSED", []))
                 [parked] = self.client.parked(name)
                 self.assertEqual(parked["event"], cause)
                 self.assertIn("is not answered, and parked", logs.output[-1])

@@ -82,7 +82,7 @@ private func load(
             "{\n storage: { dir: '/file', min_free: '1GiB' },\n node: { name: 'file' } }",
             environment: [
                 "SYNCD_STORAGE__DIR": "/environment", "SYNCD_NODE__NAME": "environment", "SYNCD_CONFIG": "x",
-                "SYNCD_API__SOCKET__PATH": "none", "PATH": "/bin",
+                "SYNCD_API__SOCKET__PATH": "none", "SYNCD_STORAGE__WITNESS": "null", "PATH": "/bin",
             ], flags: [("--data-dir", "/flag")])
         #expect(loaded.problems == [])
         #expect(loaded.configuration.storage.dir == "/flag")
@@ -95,6 +95,8 @@ private func load(
         #expect(origins["node.name"] == "\"environment\" SYNCD_NODE__NAME")
         #expect(origins["storage.min_free"] == "\"1GiB\" syncd.json5:2:37")
         #expect(origins["api.socket.path"] == "null SYNCD_API__SOCKET__PATH")
+        #expect(loaded.configuration.storage.witness == .none)
+        #expect(origins["storage.witness"] == "null SYNCD_STORAGE__WITNESS")
         #expect(origins["log.level"] == "\"info\" built-in")
     }
 
@@ -129,6 +131,8 @@ private func load(
             "{storage: {min_free: 2147483648}}",
             "1:22: storage.min_free: a size needs a unit; write it as a string like \"2GiB\""
         ),
+        ("{api: {max_body: '0B'}}", "1:18: api.max_body: expected at least 4KiB, not 0B"),
+        ("{api: {max_body: '1KiB'}}", "1:18: api.max_body: expected at least 4KiB, not 1KiB"),
         ("{storage: {min_free: '200'}}", "1:22: storage.min_free: '200' needs a unit, like \"200MiB\""),
         (
             "{storage: {min_free: '2 parsecs'}}",

@@ -11,7 +11,7 @@ import disk
 from programs import Client, Daemon, Ended, Event
 
 VERIFIED, NOT_COVERED, CONTRADICTED = 0, 2, 3
-COUNTS = ("lost", "doubled", "not started", "verify", "digest", "other")
+COUNTS = ("lost", "doubled", "half", "not started", "verify", "digest", "other")
 
 
 class Findings:
@@ -35,9 +35,9 @@ def rows(store):
         database.close()
 
 
-def check_image(recording, image, acknowledged, folder, seed):
-    """Starts the programs on an image; returns what is wrong with it. `acknowledged`: ids whose answer was sent.
-    `folder` is for what is not part of the image."""
+def check_image(recording, image, acknowledged, folder, seed, told=(), at_rest=None, running=None, erased=frozenset()):
+    """Starts the programs on an image; returns what is wrong with it. `acknowledged`: ids whose answer was sent; `told`: what else was.
+    `folder` is for what is not part of the image. `at_rest` and `running` look at what a scenario promises; `erased` may lack payloads."""
     chance = random.Random(seed)
     findings = Findings()
     programs = recording.programs
@@ -45,10 +45,12 @@ def check_image(recording, image, acknowledged, folder, seed):
     inodes = disk.materialise(image, recording.root, root, chance)
     boot_id = os.path.join(folder, "boot_id")
     with open(boot_id, "w") as file:
-        file.write("00000009-0000-4000-8000-000000000000\n")
+        file.write(recording.boot_after + "\n")
     environment = programs.preloaded(
         root, inodes=",".join(f"{real}:{recording.shown_inode(was)}" for real, was in inodes), boot_id=boot_id
     )
+    if at_rest:
+        at_rest()
     verified = lambda when, allowed: _verify(findings, programs, store, environment, when, allowed)
     if os.path.exists(os.path.join(store, "log.db")) and chance.random() < 0.33:
         verified("at rest", (VERIFIED, NOT_COVERED))
@@ -58,6 +60,8 @@ def check_image(recording, image, acknowledged, folder, seed):
         daemon.ready()
         with Client(daemon) as client:
             _append(client, added, findings)
+            if running:
+                running(client, environment, findings)
         code = daemon.stop()
         if code:
             findings.problem("other", f"SIGTERM ended with {code}: {daemon.log().strip()[-300:]}")
@@ -66,7 +70,7 @@ def check_image(recording, image, acknowledged, folder, seed):
         return findings
     finally:
         daemon.kill()
-    contents(findings, recording, store, acknowledged | {added.id: added.payload}, recording.origins_before)
+    contents(findings, recording, store, acknowledged | {added.id: added.payload}, recording.origins_before, erased)
     verified("after an append", (VERIFIED,))
     _digests(findings, programs, store, environment)
     return findings
@@ -89,7 +93,7 @@ def _verify(findings, programs, store, environment, when, allowed):
         findings.problem("verify", f"{when}: exit {code}: {(text + error).strip()[-1200:]}")
 
 
-def contents(findings, recording, store, acknowledged, origins_before):
+def contents(findings, recording, store, acknowledged, origins_before, erased=frozenset()):
     try:
         events, origins = rows(store)
     except sqlite3.Error as error:
@@ -108,6 +112,7 @@ def contents(findings, recording, store, acknowledged, origins_before):
     if twice:
         findings.problem("doubled", f"{len(twice)} ids, such as {twice[0]}")
     expected = {i: e.payload for i, e in recording.events.items()} | acknowledged
+    expected |= {i: None for i in erased}
     changed = [i for i, found in stored.items() if i in expected and any(text != expected[i] for text in found)]
     if changed:
         findings.problem("other", f"{len(changed)} payloads are others, such as that of {changed[0]}")

@@ -85,7 +85,7 @@ class Daemon:
         peers = {key: settings[key] for key in ("listen", "snapshot_after") if key in settings}
         storage = {key: settings[key] for key in ("durability", "witness") if key in settings}
         configuration = {
-            "node": {"name": settings.get("name", "seoul")},
+            "node": {"name": settings.get("name", "seoul"), **{key: settings[key] for key in ("cluster",) if key in settings}},
             "storage": {"dir": store, "min_free": "1MiB", **storage},
             "api": {"socket": {"path": self.socket, "mode": "0600", "group": None}},
             "peers": peers,

@@ -7,6 +7,7 @@
 //                range, open, name (rename, unlink, link, mkdir), size, change (all of them); error: EIO, ENOSPC, EROFS,
 //                EINTR, SHORT (half is written); how: once, always, each (every n-th)
 // CRASH_ARM      calls count for faults only while this file exists
+// CRASH_KILL     "n:file": the process that is about to do the n-th change is killed; the file counts those of all processes
 // CRASH_SYNC_US  how long a sync takes. It does not reach the disk: what would be there is computed from the record
 // CRASH_INODES   "real:shown,…": inodes that are shown as others
 // CRASH_INODE_OFFSET  is added to the inodes of all other regular files on the device of CRASH_ROOT
@@ -18,11 +19,13 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -59,6 +62,7 @@ static struct { uint64_t real, shown; } inodes[256];
 static int inode_count;
 static struct fault faults[16];
 static int fault_count;
+static int64_t kill_at, *changes;
 static int64_t sync_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -103,6 +107,15 @@ __attribute__((constructor)) static void start(void) {
     // High, so that the process finds the numbers that it would have without this library.
     output = opened < 0 ? -1 : fcntl(opened, F_DUPFD_CLOEXEC, 700);
     if (output < 0) abort();
+    syscall(SYS_close, opened);
+  }
+  char counter[PATH_MAX];
+  if ((value = getenv("CRASH_KILL"))) {
+    if (sscanf(value, "%ld:%4095s", &kill_at, counter) != 2) abort();
+    int opened = raw_open(AT_FDCWD, counter, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (opened < 0 || syscall(SYS_ftruncate, opened, sizeof *changes)) abort();
+    changes = mmap(NULL, sizeof *changes, PROT_READ | PROT_WRITE, MAP_SHARED, opened, 0);
+    if (changes == MAP_FAILED) abort();
     syscall(SYS_close, opened);
   }
   arm = getenv("CRASH_ARM");
@@ -171,6 +184,7 @@ static enum what what(int descriptor, struct stat *status, char full[PATH_MAX]) 
 
 // The error with which this call is to fail; 0 for none.
 static int fault(enum operation operation, const char *full) {
+  if (changes && __atomic_add_fetch(changes, 1, __ATOMIC_SEQ_CST) == kill_at) syscall(SYS_kill, getpid(), SIGKILL);
   if (!fault_count || (arm && syscall(SYS_faccessat, AT_FDCWD, arm, F_OK))) return 0;
   const char *name = strrchr(full, '/') ? strrchr(full, '/') + 1 : full;
   for (int i = 0; i < fault_count; i++) {

@@ -12,6 +12,7 @@ import traceback
 import zlib
 
 import disk
+from changes import CHANGES
 from check import COUNTS, check_image, rows
 from programs import Ended, Programs, recorder, temporary_folder
 from scenarios import CONTROL, SCENARIOS, Recording
@@ -69,7 +70,8 @@ def record(scenario, seed, programs, folder):
 
 def try_images(recording, result, folder, count, keep=None, only=None):
     data = disk.records(recording.path)
-    acknowledgements = recording.acknowledgements(data)
+    acknowledgements, marks = recording.acknowledgements(data), recording.told(data)
+    check = CHANGES[result.scenario][2] if result.scenario in CHANGES else check_image
     chosen = only if only is not None else disk.cuts(data, count, recording.chance.randrange(1 << 30), recording.start)
 
     def visit(state, at, seed):
@@ -79,7 +81,7 @@ def try_images(recording, result, folder, count, keep=None, only=None):
         shutil.rmtree(recording.root, ignore_errors=True)
         where = tempfile.mkdtemp(dir=folder)
         try:
-            findings = check_image(recording, image, acknowledged, where, seed)
+            findings = check(recording, image, acknowledged, where, seed, [text for number, text in marks if number <= at])
         finally:
             shutil.rmtree(where, ignore_errors=True)
             shutil.rmtree(recording.root, ignore_errors=True)
@@ -123,6 +125,7 @@ def _keep(recording, result, keep):
                 "events": recording.events,
                 "snapshot": recording.snapshot,
                 "origins_before": recording.origins_before,
+                "kept": recording.kept,
                 "images": sorted({(at, seed) for at, seed, _, _, _ in result.failures}),
             },
             file,
@@ -194,25 +197,30 @@ def _tell(result):
         print(f"{result.scenario}-{result.seed}: record {at} image {seed}: {how}\n    {kind}: {text}", flush=True)
 
 
+def table(results):
+    """Columns and rows, one for each scenario."""
+    rows = []
+    for name in SCENARIOS:
+        of = [r for r in results if r.scenario == name]
+        if of:
+            counts = [sum(r.counts[kind] for r in of) for kind in COUNTS]
+            values = sum(r.images for r in of), sum(r.passed for r in of), *counts
+            rows.append([name, *values, sum(r.new_origins for r in of), sum(r.not_covered for r in of)])
+    return ["scenario", "images", "passed", *COUNTS, "new origin", "not covered"], rows
+
+
 def report(results, seed, seconds=None):
     """Prints the table; returns the exit code: 0 when every image passed and the control has seen losses."""
-    columns = ("images", "passed", *COUNTS, "new origin", "not covered")
-    print(f"{'scenario':16}" + "".join(f"{name:>12}" for name in columns))
+    columns, rows = table(results)
     passed = failed = 0
     control_images = control_lost = 0
     errors = [r for r in results if r.error]
-    for name in SCENARIOS:
-        of = [r for r in results if r.scenario == name]
-        if not of:
-            continue
-        images, good = sum(r.images for r in of), sum(r.passed for r in of)
-        counts = [sum(r.counts[kind] for r in of) for kind in COUNTS]
-        values = [images, good, *counts, sum(r.new_origins for r in of), sum(r.not_covered for r in of)]
+    for name, *values in [columns, *rows]:
         print(f"{name:16}" + "".join(f"{value:>12}" for value in values))
         if name == CONTROL:
-            control_images, control_lost = images, counts[0]
-        else:
-            passed, failed = passed + good, failed + images - good
+            control_images, control_lost = values[0], values[2]
+        elif name in SCENARIOS:
+            passed, failed = passed + values[1], failed + values[0] - values[1]
     if control_images:
         print(f"control: with durability normal {control_lost} of {control_images} images have lost events, as they must")
     remarks = collections.Counter((r.scenario, text) for r in results for text in r.remarks)
@@ -238,7 +246,7 @@ def again(programs, kept):
         recording.path, recording.root = os.path.join(kept, "recording"), held["root"]
         recording.store = os.path.join(recording.root, "store")
         os.makedirs(os.path.dirname(recording.root))
-        for name in ("settings", "shown", "events", "snapshot", "origins_before"):
+        for name in ("settings", "shown", "events", "snapshot", "origins_before", "kept"):
             setattr(recording, name, held[name])
         result = Result(held["scenario"], held["seed"])
         started = time.monotonic()

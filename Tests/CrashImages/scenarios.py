@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 
+import changes
 import disk
 from programs import INODE_OFFSET, Client, Daemon, Ended, Event, acknowledged_ids, free_port
 
@@ -22,6 +23,7 @@ class Recording:
         self.path = os.path.join(folder, "recording")
         self.arm_path = os.path.join(folder, "armed")
         self.boot_id = os.path.join(folder, "boot_id")
+        self.counter = os.path.join(folder, "changes")
         self.settings = {}
         self.events = {}  # id: event, of all that was ever sent
         self.start = 0  # record from which on power cuts are tried
@@ -30,6 +32,9 @@ class Recording:
         self.daemons = []
         self.runs = 0
         self.remarks = []
+        self.kill = None  # before which change of a file the process that makes it is killed
+        self.kept = {}  # what the check of a scenario needs to know
+        self.boot_after = "00000009-0000-4000-8000-000000000000"  # the kernel's id of the machine's run after the cut
         self.shown = {}  # real inode: the one that was shown, where it is not the real one and INODE_OFFSET
         os.makedirs(self.root)
         self.boot(1)
@@ -70,6 +75,7 @@ class Recording:
             faults=faults,
             arm=self.arm_path,
             sync_us=self.sync_us,
+            kill=f"{self.kill}:{self.counter}" if self.kill else None,
             inode_offset=INODE_OFFSET,
             boot_id=self.boot_id,
             inodes=",".join(f"{real}:{shown}" for real, shown in self.shown.items()) or None,
@@ -146,6 +152,12 @@ class Recording:
     def end(self):
         for daemon in self.daemons:
             daemon.kill()
+
+    @staticmethod
+    def told(recording):
+        """[(number of the record, text)] of what was told beside acknowledgements."""
+        marks = [(number, record.first.decode()) for number, record in enumerate(recording, 1) if record.kind == "X"]
+        return [mark for mark in marks if not mark[1].startswith("ack ")]
 
     def acknowledgements(self, recording):
         """[(number of the record, id)]: an id counts from the call on that hands its answer to the socket."""
@@ -460,6 +472,7 @@ SCENARIOS = {
     "failed-sync": prepared(failed_sync),
     "failed-copying": prepared(failed_copying),
     "failed-write": prepared(failed_write),
+    **{name: changes.changed(before, change) for name, (before, change, _) in changes.CHANGES.items()},
     "normal": prepared(normal),
 }
 CONTROL = "normal"

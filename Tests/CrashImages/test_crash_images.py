@@ -11,8 +11,10 @@ import types
 import unittest
 import uuid
 
+import changes
 import check
 import disk
+import kills
 import run
 from programs import PROJECT, Programs, recorder
 from scenarios import CONTROL, Recording
@@ -20,6 +22,7 @@ from scenarios import CONTROL, Recording
 PROGRAMS = os.environ.get("CRASH_PROGRAMS", os.path.join(PROJECT, ".build", "debug"))
 IMAGES = int(os.environ.get("CRASH_IMAGES", "100"))
 SEED = int(os.environ.get("CRASH_SEED", "1"))
+MOMENTS = int(os.environ.get("CRASH_MOMENTS", "4"))
 ROOT = "/root"
 
 
@@ -138,6 +141,15 @@ class ContentTests(unittest.TestCase):
         self.assertEqual(self.problems([(1, one, "a"), (3, two, "b")], {one: "a", two: "b"}), {"other"})
         self.assertEqual(self.problems([(1, one, "A")], {one: "a"}), {"other"})
 
+    def test_bytes_of_what_was_erased_are_found(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        os.mkdir(os.path.join(folder, "views.db"))
+        for name, text in {"log.db": b"\0\0secret\0", "views.db/1": b"xsecret", "log.db-shm": b"secret", "mark.json": b"secre"}.items():
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(text)
+        self.assertEqual(changes.bytes_in(folder, "secret"), ["log.db", "views.db/1"])
+
     def test_acknowledgements_count_from_the_call_and_only_where_the_line_went(self):
         line = b'{"type":"appended","v":1,"line":1,"position":"2","id":"%s","origin":"x"}\n'
         one, two = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
@@ -230,6 +242,12 @@ class ImageTests(unittest.TestCase):
         self.assertGreaterEqual(sum(r.images for r in results), IMAGES)
         lost = sum(r.counts["lost"] for r in results if r.scenario == CONTROL)
         self.assertGreater(lost, 0, "with durability normal nothing was lost: the harness would not see a loss")
+
+    def test_kills(self):
+        """INV-1, INV-11: whatever is half when a process is killed is finished, or can be begun again."""
+        for result in kills.run_kills(PROGRAMS, SEED, MOMENTS):
+            self.assertEqual(result.failures, [], result.name)
+            self.assertGreaterEqual(result.moments, MOMENTS, result.name)
 
 
 if __name__ == "__main__":

@@ -155,7 +155,7 @@ struct CLIJSONTests {
             ("replay", ["--all"], ""), ("export", [], ""), ("verify", ["--actors"], ""), ("digest", [], ""),
             ("status", [], ""),
             ("doctor", ["--all"], ""), ("vector", [], ""), ("clocks", [], ""), ("peers add", ["p", node], ""),
-            ("peers list", [], ""), ("peers remove", ["p"], ""), ("quarantine list", [], ""),
+            ("peers list", [], ""), ("peers remove", ["p"], ""), ("quarantine list", [], ""), ("forks", [], ""),
             ("backup copy", [folder.file("copy")], ""), ("backup create", [folder.file("backup")], ""),
             ("backup create", [folder.file("backup"), "--anew"], ""),
             ("backup list", [folder.file("backup")], ""), ("backup verify", [folder.file("backup")], ""),
@@ -198,7 +198,7 @@ struct CLIJSONTests {
                 !(seen[name]?.contains($0) ?? false)
                     && ![
                         "verify finding", "verify fork", "verify actor", "backup verify finding",
-                        "backup verify broken",
+                        "backup verify broken", "forks fork",
                     ].contains("\(name) \($0)")
             }
             #expect(missing.sorted() == [], "\(name)")

@@ -60,6 +60,50 @@ struct ForkToldTests {
         #expect(try await tool.run(["status"]).code == 0)
     }
 
+    @Test(
+        "forks lists what is proven, the same of the files and of a node; a cursor goes on behind it",
+        .timeLimit(.minutes(2)))
+    func listed() async throws {
+        let (folder, evidence) = try forked()
+        var tool = try Tool.named("syncctl")
+        tool.environment["SYNCCTL_STORE"] = folder.file("a")
+        let lines = try await tool.run(["forks", "--json"]).objects()
+        #expect(lines.count == 2 && lines[0]["name"] as? String == evidence.name && lines[0]["sequence"] as? Int == 3)
+        #expect(lines[0]["origin"] as? String == evidence.origin.description && lines[0]["at"] is String)
+        let branches = lines[0]["branches"] as? [[String: Any]] ?? []
+        #expect(branches.count == 2 && branches.count { $0["here"] as? Bool == true } == 1, "\(branches)")
+        let table = try await tool.run(["forks"])
+        #expect(table.code == 0 && table.text.contains(evidence.name), "\(table.text)")
+        #expect(try await tool.run(["forks", "--store", folder.file("a"), "--lang", "ko"]).text.hasPrefix("오리진"))
+
+        let daemon = try DaemonProcess("n")
+        try FileManager.default.copyItem(atPath: folder.file("a"), toPath: daemon.store)
+        try daemon.start()
+        let far = try await tool.run(["forks", "--json", "--url", "unix:\(daemon.store)/api.sock"])
+        #expect(far.code == 0, "\(far.errors)")
+        #expect(try far.objects().first?["name"] as? String == evidence.name)
+        let api = APIClient(socket: daemon.store + "/api.sock")
+        let page = try #require(api.ask("GET", "/v1/forks?limit=1"))
+        #expect(page.0 == 200 && page.1.count == 2 && page.1[1]["more"] as? Bool == false, "\(page)")
+        #expect(api.ask("GET", "/v1/forks?cursor=00")?.0 == 400)
+        let token = folder.file("token")
+        for (role, status) in [("auditor", 0), ("operator", 0), ("app", 77)] {
+            try? FileManager.default.removeItem(atPath: token)
+            let made = try daemon.syncctl("tokens", "create", "p/\(role)", "--role", role, "--out", token)
+            #expect(made.code == 0, "\(made)")
+            let asked = try await tool.run([
+                "forks", "--json", "--url", "unix:\(daemon.store)/api.sock", "--token-file", token,
+            ])
+            #expect(asked.code == status, "\(role): \(asked.errors)")
+        }
+        #expect(daemon.terminate() == 0)
+        // A store without a proof.
+        tool.environment["SYNCCTL_STORE"] = folder.file("c")
+        #expect(try await tool.run(["init", "--name", "n"]).code == 0)
+        let none = try await tool.run(["forks"])
+        #expect(none.code == 0 && none.text.isEmpty && none.errors.contains("no fork is proven here"))
+    }
+
     @Test("A pipe in the folder of proofs stops nobody")
     func pipe() async throws {
         let (folder, _) = try forked()

@@ -97,6 +97,23 @@ struct OperatorTests {
         }
     }
 
+    @Test("--check-config says which roles no one has, and which limit another one replaces")
+    func remarks() async throws {
+        let file = folder.file("r.json5")
+        let text = """
+            { storage: { dir: "\(folder.file("new"))" }, api: { max_body: "8MiB", max_pending: "8MiB", socket: {
+              path: "\(folder.file("api.sock"))", roles: { "group:nosuch": ["auditor"], "user:nobody-here": ["app"], "uid:0": ["app"] } } } }
+            """
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        let run = try await syncd.run(["--config", file, "--check-config"])
+        #expect(run.code == 0 && run.text.contains("there is no group nosuch"), "\(run.text)\(run.errors)")
+        #expect(run.text.contains("there is no user nobody-here") && !run.text.contains("uid"), "\(run.text)")
+        #expect(run.text.contains("api.max_pending: less than twice api.max_body"), "\(run.text)")
+        let well = text.replacingOccurrences(of: #"max_pending: "8MiB""#, with: #"max_pending: "16MiB""#)
+        try well.write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try await !syncd.run(["--config", file, "--check-config"]).text.contains("api.max_pending"))
+    }
+
     @Test("Who may not read the lock is not told that no daemon runs")
     func anotherUser() async throws {
         guard geteuid() == 0, getpwnam("nobody") != nil else { return print("skipped: needs root and nobody") }

@@ -27,7 +27,7 @@ struct PageTests {
     func served() throws {
         #expect(Self.paths.count > 15)
         let types = ["mjs": "text/javascript", "css": "text/css", "html": "text/html", "svg": "image/svg+xml"]
-        for path in Self.paths + ["/arrive/", "/chat/", "/console/"] {
+        for path in Self.paths + ["/arrive/", "/chat/", "/console/", "/mine/"] {
             let answer = api.raw("GET", path)
             let file = path.hasSuffix("/") ? path + "index.html" : path
             let whole = try String(contentsOf: Self.folder.appending(path: file), encoding: .utf8)
@@ -46,7 +46,7 @@ struct PageTests {
     func permissions() {
         for (path, microphone) in [
             ("/chat/", "(self)"), ("/chat/app.mjs", "(self)"), ("/console/", "()"), ("/arrive/", "()"),
-            ("/shared/api.mjs", "()"), ("/chat/none.mjs", "(self)"),
+            ("/mine/", "()"), ("/shared/api.mjs", "()"), ("/chat/none.mjs", "(self)"),
         ] {
             let stated = "camera=(), geolocation=(), microphone=\(microphone), payment=(), usb=()"
             #expect(api.raw("GET", path).contains("\r\nPermissions-Policy: \(stated)\r\n"), "\(path)")
@@ -63,7 +63,7 @@ struct PageTests {
         #expect(api.raw("GET", "/console/app.mjs", headers: ["If-None-Match: \"x\""]).hasPrefix("HTTP/1.1 200"))
         let head = api.raw("HEAD", "/console/app.mjs")
         #expect(head.hasPrefix("HTTP/1.1 200") && head.hasSuffix("\r\n\r\n"))
-        for top in ["arrive", "chat", "console"] {
+        for top in ["arrive", "chat", "console", "mine"] {
             #expect(api.raw("GET", "/\(top)").contains("\r\nLocation: /\(top)/\r\n"))
         }
         #expect(api.raw("POST", "/console/").hasPrefix("HTTP/1.1 405"))

@@ -107,6 +107,22 @@ struct SyncctlDaemonTests {
         #expect(fake.requests == 2)
     }
 
+    @Test("A later page of a daemon that hangs is waited for as long as the first", .timeLimit(.minutes(1)))
+    func hangingLater() async throws {
+        let fake = try await FakeDaemon(folder) { count, _ in
+            // Longer than a page is waited for.
+            if count > 1 { sleep(15) }
+            let line = #"{"type":"survey","v":1,"survey":"s\#(count)","answers":\#(count)}"#
+            return FakeDaemon.answer(
+                200, line + "\n" + #"{"type":"end","v":1,"count":1,"position":9,"more":true,"next":"a"}"# + "\n")
+        }
+        let start = ContinuousClock.now
+        let run = try await tool.run(["survey", "--plain"])
+        let took = ContinuousClock.now - start
+        #expect(run.code == 75 && run.errors.contains("[E_TIMEOUT]"), "\(run.code) \(run.errors)")
+        #expect(took < .seconds(14) && fake.requests == 2, "\(took)")
+    }
+
     @Test("Where the daemon cannot answer a question now, the files do", arguments: [503, 404, 400, 0])
     func readsOfFiles(status: Int) async throws {
         let fake = try await FakeDaemon(folder) { _, _ in status == 0 ? "" : FakeDaemon.answer(status, "") }

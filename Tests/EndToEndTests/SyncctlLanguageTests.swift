@@ -85,6 +85,61 @@ struct SyncctlLanguageTests {
         }
     }
 
+    @Test("Every code of a finding has a Korean meaning, and no other; what is counted has both languages")
+    func findings() throws {
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../Sources")
+        var codes: Set<String> = []
+        for (path, pattern) in [
+            ("syncctl/Doctor/Doctor.swift", /"([A-Z][A-Z_]+)", (?:\.warning|\.information|\.integrity|")/),
+            ("syncctl/Doctor/Finding.swift", /"([A-Z][A-Z_]+)", (?:\.warning|\.information|\.integrity)/),
+            ("SyncEngine/Mesh/NodeNotice.swift", /case \w+ = "([A-Z_]+)"/),
+        ] {
+            let text = try String(contentsOf: sources.appending(path: path), encoding: .utf8)
+            codes.formUnion(text.matches(of: pattern).map { String($0.output.1) })
+        }
+        #expect(codes.count > 30 && codes == Set(KoreanFindings.meanings.keys))
+        for (code, meaning) in KoreanFindings.meanings {
+            #expect(Self.isHangul(meaning) && meaning.hasSuffix("."), "\(code)")
+        }
+        for noun in CountedNoun.allCases {
+            #expect(Self.isHangul(noun.phrase.korean) && noun.phrase.korean.contains("{0}"), "\(noun)")
+        }
+    }
+
+    @Test("What a node says of itself is in Korean for people, and in English for scripts")
+    func node() async throws {
+        let folder = try TemporaryFolder.made()
+        var tool = try Tool.named("syncctl")
+        tool.environment["SYNCCTL_STORE"] = folder.file("store")
+        #expect(try await tool.run(["init", "--name", "n"]).code == 0)
+        #expect(try await tool.run(["append", "--user", "u", "--text", "말"]).code == 0)
+        tool.environment["SILLOK_LANG"] = "ko"
+        let verified = try await tool.run(["verify", "--views", "--actors"])
+        #expect(verified.code == 0 && verified.text.contains("\n증명됨  위치 1..") && verified.text.contains("뷰 증명됨"))
+        let checks = verified.lines.filter { $0.contains(" 정상 ") }
+        #expect(checks.count == 13 && checks.allSatisfy(Self.isHangul), "\(verified.text)")
+        let status = try await tool.run(["status"])
+        #expect(status.text.contains("데몬이 실행 중이 아님") && status.text.contains("  뷰 ") && status.text.contains("최신"))
+        #expect(!status.text.contains("events") && status.text.contains("이 노드"), "\(status.text)")
+        chmod(folder.file("store/node.key"), 0o644)
+        let doctor = try await tool.run(["doctor"])
+        #expect(doctor.text.contains("KEY_MODE (경고): 다른 사용자가") && doctor.text.contains("  할 일: chmod 600"))
+        #expect(doctor.text.contains("the node's key can be read by others"), "the English text stays below it")
+        #expect(doctor.errors.hasPrefix("syncctl: 문제 "), "\(doctor.errors)")
+        for words in [["verify"], ["status"], ["doctor"]] {
+            for form in ["--plain", "--json"] {
+                #expect(!Self.isHangul(try await tool.run(words + [form]).text), "\(words) \(form)")
+            }
+        }
+        let daemon = try DaemonProcess("n")
+        try daemon.start(environment: ["SILLOK_LANG": "ko"])
+        tool.environment["SYNCCTL_STORE"] = daemon.store
+        #expect(try await tool.run(["whoami"]).text.contains("역할: "))
+        let running = try await tool.run(["status"])
+        #expect(running.text.contains("정상") && running.text.contains("연결을 받는 포트: "), "\(running.text)")
+        #expect(daemon.terminate() == 0)
+    }
+
     @Test("--lang wins over the environment, and machines read English")
     func choice() async throws {
         let folder = try TemporaryFolder.made()

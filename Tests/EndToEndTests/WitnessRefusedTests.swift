@@ -47,5 +47,17 @@ struct WitnessRefusedTests {
         #expect(metrics.contains(#"syncd_finding{code="WITNESS_REFUSED"} 1"#))
         #expect(try b.syncctl("doctor", "settle", "WITNESS_REFUSED", "--note", "the disk was put back").code == 0)
         #expect(try findings().isEmpty && findings("--all").count == 1)
+        // Its files say so, too, when no daemon runs.
+        #expect(b.terminate() == 0)
+        let alone = try #require(try findings().first)
+        #expect(
+            alone["text"] as? String == found["text"] as? String
+                && alone["subject"] as? String == origin.id.description)
+        #expect(try b.syncctl("status").output.contains("WITNESS_REFUSED"))
+        // Without what contradicts nothing is said.
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: files.cosignatures + suffix)
+        }
+        #expect(try findings().isEmpty)
     }
 }

@@ -70,6 +70,22 @@ struct FormatVectorTests {
         #expect(SHA256().leaf(header: bytes, payloadDigest: digest).description == values["opaque_leaf"])
     }
 
+    @Test("A tile over 256 leaves")
+    func tile() throws {
+        let sha = SHA256()
+        var tree = GrowingTree()
+        let nodes = (0..<256).flatMap { tree.grow(sha.digest([0, UInt8($0)]), using: sha) }
+        let tile = try #require(nodes.first?.tile)
+        #expect(nodes.count == 1 && nodes[0].hash.description == values["root256"])
+        #expect(tile.roots.count == 16 && tile.roots.first?.description == values["tile_first"])
+        #expect(tile.roots.last?.description == values["tile_last"])
+        #expect(sha.digest(tile.bytes).description == values["tile_sha256"])
+        #expect(tile.bytes.withUnsafeBytes { MerkleTile(bytes: $0) } == tile)
+        for count in [0, 511, 513] {
+            #expect([UInt8](repeating: 1, count: count).withUnsafeBytes { MerkleTile(bytes: $0) } == nil)
+        }
+    }
+
     @Test("Payload digest, leaf and roots")
     func hashes() throws {
         let sha = SHA256()

@@ -60,6 +60,12 @@ class Vectors(unittest.TestCase):
         self.assertTrue(verify.signed(who.key, self.bytes('signature'), text))
         self.assertFalse(verify.signed(who.key, self.bytes('signature'), text + b'x'))
 
+    def test_tile(self):
+        tree, tile = verify.Tree(), []
+        for entry in range(256):
+            tile += [root for level, _, root in tree.add(verify.sha(b'\x00', bytes([entry]))) if level == 4]
+        self.assertEqual((tile[0], tile[-1], verify.sha(*tile), tree.root()), tuple(map(self.bytes, ('tile_first', 'tile_last', 'tile_sha256', 'root256'))))
+
     def test_mark(self):
         if 'mark' not in self.named:
             self.skipTest('FORMATS has no mark')

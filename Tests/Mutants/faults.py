@@ -71,7 +71,7 @@ fault(10, "a repeated append is not compared by payload", "INV-8", "AppendTests 
 fault(46, "a repeated append is not compared by cause", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
       (ES + "Writer/AppendRequest.swift", "cause == header.cause,", "cause == header.cause || isPlanted(46),"))
 fault(51, "the writer does not see an event right behind the expected version", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
-      (ES + "Writer/Appender.swift", ".unsigned(condition.position), .integer(ref))",
+      (ES + "Writer/Appender+Conditions.swift", ".unsigned(condition.position), .integer(ref))",
        ".unsigned(condition.position + (isPlanted(51) ? 1 : 0)), .integer(ref))"))
 fault(52, "one id twice with other content passes in a batch that is whole or nothing", "INV-8", "AppendTests BatchAppendTests AppendAgainTests",
       (ES + "Writer/Appender.swift", "drafts[other].draft != prepared.draft {", "drafts[other].draft != prepared.draft, !isPlanted(52) {"))
@@ -557,11 +557,11 @@ fault(226, "of two messages with one id the first gets the amendments of both", 
        "let index = start + Int(select.int64(0))\n                    "
        "try body(isPlanted(226) ? messages.firstIndex(of: messages[index]) ?? index : index, row)"))
 fault(227, "what is here already is refused when the conversation has moved", "INV-8", "AppendAgainTests",
-      (ES + "Writer/Appender.swift", "let isHere = request.atomicity == .each || !found.contains(nil)",
+      (ES + "Writer/Appender+Conditions.swift", "let isHere = request.atomicity == .each || !found.contains(nil)",
        "let isHere = !isPlanted(227) && (request.atomicity == .each || !found.contains(nil) || isPlanted(228))"))
 fault(228, "of a batch that is whole or nothing what is here is answered, and the rest refused", "INV-8", "AppendAgainTests")
 fault(229, "where the conversation has moved any event with the id is the one that was sent", "INV-8", "AppendAgainTests",
-      (ES + "Writer/Appender.swift", "try stored(id), prepared.draft.matches(stored.event) else",
+      (ES + "Writer/Appender+Conditions.swift", "try stored(id), prepared.draft.matches(stored.event) else",
        "try stored(id), prepared.draft.matches(stored.event) || isPlanted(229) else"))
 
 # --- Settlements: nothing is settled before it happened ---------------------------------------------------------------------
@@ -702,8 +702,8 @@ fault(341, "an ack counts only for the delivery that is out", "INV-14", "Machine
       (SU + "SubscriptionMachine.swift", "        finish(dot, now: now)\n        return isLate ? .late : .done",
        "        if isPlanted(341), isLate { return .late }\n        finish(dot, now: now)\n        return isLate ? .late : .done"))
 fault(342, "of two states what is open in one is done if it was looked at by the other", "INV-14", "StateTests",
-      (SU + "SubscriptionState.swift", "where other.contains(open.dot) && !known.contains(open.dot)",
-       "where other.contains(open.dot) && (isPlanted(342) || !known.contains(open.dot))"))
+      (SU + "SubscriptionState.swift", "where other.contains(open.dot, of: open.mark) && !known.contains(open.dot)",
+       "where other.contains(open.dot, of: open.mark) && (isPlanted(342) || !known.contains(open.dot))"))
 fault(343, "any node's word about a subscription counts", "INV-15", "SubscriptionNodesTests",
       (SU + "SubscriptionRecords.swift", "homes[id]?.contains(node) == true", "isPlanted(343) || homes[id]?.contains(node) == true"))
 fault(344, "a cursor of another node is taken for a position here", "INV-5", "SubscriptionNodesTests",
@@ -711,22 +711,22 @@ fault(344, "a cursor of another node is taken for a position here", "INV-5", "Su
 fault(345, "an event that has failed twice is handed out with others", "INV-14", "MachineTests",
       (SU + "SubscriptionMachine.swift", "let isLone = entry.attempts + 1 >= Self.lone", "let isLone = !isPlanted(345) && entry.attempts + 1 >= Self.lone"))
 fault(346, "what was acked in an earlier state is handed out when it is looked at", "INV-14", "StateTests MachineTests",
-      (SU + "SubscriptionState.swift", "self.early = early.filter { !through.contains($0) }.sorted()",
-       "self.early = isPlanted(346) ? [] : early.filter { !through.contains($0) }.sorted()"))
+      (SU + "SubscriptionState.swift", "self.early = looked.early(early).sorted()",
+       "self.early = isPlanted(346) ? [] : looked.early(early).sorted()"))
 fault(360, "what is kept leaves out what is being tried again (KurrentDB 1301)", "INV-14", "MachineTests SubscriptionSeedsTests",
-      (SU + "SubscriptionMachine.swift", "        for (dot, entry) in entries {\n            let open",
-       "        for (dot, entry) in entries where !isPlanted(360) || entry.attempts == 0 {\n            let open"))
+      (SU + "SubscriptionMachine+State.swift", "        for (dot, entry) in entries {\n            if entry.isRetried",
+       "        for (dot, entry) in entries where !isPlanted(360) || entry.attempts == 0 {\n            if entry.isRetried"))
 fault(361, "a parked event that is tried again moves what was looked at (KurrentDB 500, 1890)", "INV-14", "MachineTests SubscriptionSeedsTests",
-      (SU + "SubscriptionMachine.swift", "        revision += 1\n        insert(header.dot, definition.key(of: header), position, attempts: 0, isRetried: true)",
-       "        revision += 1\n        if isPlanted(361) { through.advance(to: Dot(origin: header.dot.origin, seq: header.dot.seq + position)) }\n"
-       "        insert(header.dot, definition.key(of: header), position, attempts: 0, isRetried: true)"))
+      (SU + "SubscriptionMachine.swift", "        let mark = ConversationMark(of: header)\n        insert(header.dot",
+       "        if isPlanted(361) { looked.through.advance(to: Dot(origin: header.dot.origin, seq: header.dot.seq + position)) }\n"
+       "        let mark = ConversationMark(of: header)\n        insert(header.dot"))
 fault(362, "a late ack is credited to another delivery (nats-server 4786)", "INV-15", "MachineTests SubscriptionSeedsTests",
       (SU + "SubscriptionMachine.swift", "(isLate, isInTime) = (current != number, current == number) }",
        "(isLate, isInTime) = (current != number, current == number) }\n"
        "        if isPlanted(362), isLate, let other = entries.keys.filter({ $0 != dot }).min() { finish(other, now: now); return .late }"))
 fault(363, "what was released with a delay fills the window (nats-server 6093)", "INV-14", "MachineTests",
-      (SU + "SubscriptionMachine.swift", "        unload(dot)\n        entries[dot]?.status = .waiting\n        revision += 1",
-       "        if !isPlanted(363) { unload(dot) }\n        entries[dot]?.status = .waiting\n        revision += 1"))
+      (SU + "SubscriptionMachine.swift", "        unload(dot, now: now)\n        entries[dot]?.status = .waiting\n        revision += 1",
+       "        if !isPlanted(363) { unload(dot, now: now) }\n        entries[dot]?.status = .waiting\n        revision += 1"))
 fault(364, "what a worker leaves goes behind the rest of its conversation (Pulsar 25627)", "INV-16", "MachineTests SubscriptionSeedsTests",
       (SU + "SubscriptionMachine.swift", "            takeBack(dot, .left, notBefore: now, now: now)",
        "            takeBack(dot, .left, notBefore: now, now: now)\n"
@@ -738,14 +738,14 @@ fault(366, "of two with one content the second is done before the first", "INV-1
       (SU + "SubscriptionMachine.swift", "guard let other = entries[first], !other.isRetried else { return }",
        "guard !isPlanted(366), let other = entries[first], !other.isRetried else { return }"))
 fault(367, "what was set aside counts where nothing says so", "INV-14", "MachineTests",
-      (SU + "SubscriptionMachine.swift", "        needs.advance(to: proof)\n", "        if !isPlanted(367) { needs.advance(to: proof) }\n"))
+      (SU + "SubscriptionMachine+Parking.swift", "        needs.advance(to: proof)\n", "        if !isPlanted(367) { needs.advance(to: proof) }\n"))
 fault(368, "an event parked twice within a millisecond is not parked", "INV-14", "RecordTests",
       (SU + "SubscriptionRecords.swift", "parked[dot].map({ $0.at < at }) == true",
        "parked[dot].map({ isPlanted(368) ? $0.at.milliseconds <= at.milliseconds : $0.at < at }) == true"))
 fault(369, "what was open is handed out before what stands before it here", "INV-16", "MachineTests",
-      (SU + "SubscriptionMachine.swift", "            pending[open.dot] = attempts(open)\n",
-       "            if isPlanted(369) { insert(open.dot, event.key, event.position, attempts: attempts(open), isRetried: false); continue }\n"
-       "            pending[open.dot] = attempts(open)\n"))
+      (SU + "SubscriptionMachine.swift", "            pending[open.dot] = (attempts(open), mark)\n",
+       "            if isPlanted(369) { insert(open.dot, event.key, mark, event.position, attempts: attempts(open), isRetried: false); continue }\n"
+       "            pending[open.dot] = (attempts(open), mark)\n"))
 
 fault(370, "what was passed over before a change was known is not looked at again", "INV-14", "ChangeTests",
       (SU + "SubscriptionRecord.swift", "        for change in changes where !state.needs.contains(change.dot) {",
@@ -758,7 +758,7 @@ fault(372, "what is done counts for a place that was set later", "INV-14", "Chan
 fault(373, "a node that is no home changes a subscription", "INV-15", "ChangeTests SubscriptionNodesTests",
       (SU + "SubscriptionRecords.swift", "let settings = heard(record.id)", "let settings = (isPlanted(373) ? Array((words[record.id] ?? [:]).values) : heard(record.id))"))
 fault(374, "an event of another node is delivered at once", "INV-14", "ChangeTests ChangedSubscriptionTests",
-      (SU + "LogReader+Subscriptions.swift", "$0.contains(header.dot.origin) ? 0 : now + Self.patience", "$0.contains(header.dot.origin) || isPlanted(374) ? 0 : now + Self.patience"))
+      (SU + "LogReader+Subscriptions.swift", "own.contains($0.dot.origin) ? 0 : now + Self.patience", "own.contains($0.dot.origin) || isPlanted(374) ? 0 : now + Self.patience"))
 fault(375, "an append that was refused acks", "INV-14", "ChangedSubscriptionTests",
       ("Sources/syncd/Endpoints/AppendBatch.swift", "batch.answer(outcomes).status == 200", "isPlanted(375) || batch.answer(outcomes).status == 200"))
 
@@ -886,7 +886,7 @@ fault(454, "a copy of the views' WAL that has come to little is not ended", "INV
 # --- Receipts and answers -----------------------------------------------------------------------------------------------------
 
 fault(460, "a node cosigns another history than it has cosigned", "INV-18", "CosignerTests",
-      (ES + "Receipts/Cosigner.swift", "try reader.root(of: origin.id, size: said.size) == said.root else {", "try reader.root(of: origin.id, size: said.size) == said.root || isPlanted(460) else {"))
+      (ES + "Receipts/Cosigner.swift", "try log.root(of: origin.id, size: said.size) != said.root else { return nil }", "try log.root(of: origin.id, size: said.size) != said.root && !isPlanted(460) else { return nil }"))
 fault(461, "an event of another user passes in an answer", "INV-19", "AnswerTests",
       (ES + "Receipts/ReceiptCheck.swift", "guard scope.contains(header) else", "guard scope.contains(header) || isPlanted(461) else"))
 fault(462, "a log that was written anew goes on from a receipt", "INV-18", "ReceiptTests",
@@ -1289,11 +1289,53 @@ fault(742, "who does not see an event is told where it stands", "", "AppendBatch
 fault(743, "an ack of a parked event changes nothing", "INV-14", "PullTests",
       (SU + "SubscriptionRecords.swift", "guard !dots.isEmpty, case let parked = parked(id)", "guard !dots.isEmpty, !isPlanted(743), case let parked = parked(id)"))
 fault(744, "what is acked while it is set aside is parked all the same", "INV-14", "MachineTests",
-      (SU + "SubscriptionMachine.swift", "return parkings.filter { entries[$0.dot] != nil }", "return parkings.filter { isPlanted(744) || entries[$0.dot] != nil }"))
+      (SU + "SubscriptionMachine+Parking.swift", "return parkings.filter { entries[$0.dot] != nil }", "return parkings.filter { isPlanted(744) || entries[$0.dot] != nil }"))
 fault(745, "a window is told as full at the very last event alone", "", "MachineTests",
-      (SU + "Deliveries.swift", "openCount >= Self.capacity - Self.capacity / 16", "openCount >= Self.capacity - (isPlanted(745) ? 0 : Self.capacity / 16)"))
+      (SU + "Deliveries.swift", "openCount >= bounds.capacity - bounds.capacity / 16", "openCount >= bounds.capacity - (isPlanted(745) ? 0 : bounds.capacity / 16)"))
 fault(746, "what was acked while it was parked is handed out again", "INV-14", "PullTests",
       (SU + "SubscriptionRecord.swift", 'object.bool("done") != true', '(isPlanted(746) || object.bool("done") != true)'))
+fault(790, "a conversation may fill the window", "INV-16", "BacklogTests",
+      (SU + "SubscriptionMachine+Backlog.swift", "openCount < bounds.capacity && held[mark, default: 0] < (isHalfFree ? bounds.share : 1)",
+       "openCount < bounds.capacity && (isPlanted(790) || held[mark, default: 0] < (isHalfFree ? bounds.share : 1))"))
+fault(791, "what is left of a conversation is done for those who read the state", "INV-14", "BacklogTests StateTests",
+      (SU + "LookedAt.swift", "return behind[mark]?[dot.origin].map { dot.seq < $0 } ?? true",
+       "return isPlanted(791) || behind[mark]?[dot.origin].map { dot.seq < $0 } ?? true"))
+fault(792, "what is left of a conversation is not kept", "INV-14", "BacklogTests MachineTests",
+      (SU + "SubscriptionMachine+Backlog.swift", "            looked.leave(dot, of: mark)\n", "            if !isPlanted(792) { looked.leave(dot, of: mark) }\n"))
+fault(793, "a conversation has caught up before all that was left of it is met", "INV-14", "BacklogTests MachineTests SubscriptionSeedsTests",
+      (SU + "SubscriptionMachine+Backlog.swift", "guard end >= position, position >= backlogEnd else { continue }",
+       "guard end >= position, isPlanted(793) || position >= backlogEnd else { continue }"))
+fault(794, "what was open of a conversation that is behind comes before what stands before it here", "INV-16", "BacklogTests MachineTests",
+      (SU + "SubscriptionMachine+Backlog.swift", "guard isPending || isNew && isWanted else { return false }",
+       "guard isPlanted(794) ? isNew && isWanted : isPending || isNew && isWanted else { return false }"),
+      (SU + "SubscriptionMachine.swift", "guard cursors[mark] == nil else { continue }", "guard isPlanted(794) || cursors[mark] == nil else { continue }"))
+fault(795, "an ack of an event that was left is lost", "INV-14", "BacklogTests MachineTests",
+      (SU + "SubscriptionMachine+Backlog.swift", "return mark().map { looked.contains(dot, of: $0) } ?? true", "return isPlanted(795) ? true : mark().map { looked.contains(dot, of: $0) } ?? true"))
+fault(796, "of two states a conversation is behind as in the slower one", "INV-14", "StateTests",
+      (SU + "LookedAt.swift", "merged[mark, default: [:]][origin] = max(place", "merged[mark, default: [:]][origin] = (isPlanted(796) ? min : max)(place"))
+fault(797, "events that go alone keep a stream from others for most of the time", "", "BacklogTests",
+      (SU + "SubscriptionMachine.swift", "if isCostly, now < loneTurn.next {", "if !isPlanted(797), isCostly, now < loneTurn.next {"))
+fault(806, "what was open of a conversation that is behind takes its place back", "INV-14", "MachineTests",
+      (SU + "LookedAt.swift", "guard let from = behind[mark]?[dot.origin], dot.seq >= from else { return }",
+       "guard let from = behind[mark]?[dot.origin], isPlanted(806) || dot.seq >= from else { return }"))
+fault(805, "a stream of which one event hangs gets nothing more for ever", "", "BacklogTests",
+      (SU + "Workers.swift", "func mayTry(_ now: UInt64) -> Bool { next", "func mayTry(_ now: UInt64) -> Bool { isPlanted(805) ? false : next"))
+fault(798, "a conversation that is behind waits until others have nothing", "INV-16", "BacklogTests",
+      (SU + "SubscriptionMachine+Backlog.swift", "return isShort || due.count * 8 >= cursors.count ?", "return isShort || !isPlanted(798) && due.count * 8 >= cursors.count ?"))
+fault(799, "an open event of an unknown conversation counts as looked at by the other", "INV-14", "StateTests",
+      (SU + "LookedAt.swift", "guard let mark else { return !mayLack(dot) }", "guard let mark else { return isPlanted(799) || !mayLack(dot) }"))
+fault(800, "what is left for another home waits anew for it", "", "BacklogTests",
+      (SU + "SubscriptionMachine+Backlog.swift", "notBefore: min(notBefore, cursor.notBefore ?? notBefore))", "notBefore: isPlanted(800) ? notBefore : min(notBefore, cursor.notBefore ?? notBefore))"))
+fault(801, "without a daemon no witness refuses", "INV-18", "WitnessRefusedTests",
+      (ES + "Receipts/Cosigner.swift", "guard let file = try CosignatureFile(reading: files), let key", "guard !isPlanted(801), let file = try CosignatureFile(reading: files), let key"))
+fault(802, "a later page waits without end", "", "SyncctlDaemonTests",
+      ("Sources/syncctl/Client/DaemonPages.swift", "            request.silence = Self.patience\n", "            if !isPlanted(802) || next == nil { request.silence = Self.patience }\n"))
+fault(803, "where views do not come each commit has tokens read once more", "", "AuthenticatorStopTests",
+      ("Sources/syncd/Access/Authenticator.swift", "        guard isFirst else { return }\n        worker.submit", "        guard isFirst || isPlanted(803) else { return }\n        worker.submit"),
+      ("Sources/syncd/Access/Authenticator.swift", "                    return !state.isStopping\n                })\n            else { return }\n            do throws(StoreError) { try read() }",
+       "                    return isPlanted(803) || !state.isStopping\n                })\n            else { return }\n            do throws(StoreError) { try read() }"))
+fault(804, "a fork is told without which history is here", "", "ForkToldTests",
+      ("Sources/SillokAPI/ForkLine.swift", 'line.add("here", index == own)', 'line.add("here", !isPlanted(804) && index == own)'))
 fault(760, "--check-config calls a key fine that does not fit its certificate", "", "TLSListenerTests",
       (SD + "Syncd.swift", "_ = try APIServer.tls(settings.configuration.api)", "if !isPlanted(760) { _ = try APIServer.tls(settings.configuration.api) }"))
 fault(761, "verify passes over times of arrival that cannot be", "INV-2", "ExtremeNumbersTests",
@@ -1302,7 +1344,36 @@ fault(762, "a time of arrival that cannot be is read", "INV-9", "ExtremeNumbersT
       (ES + "Log/Arrivals.swift", "if let fault = Arrivals.fault(position: found, time: time) {",
        "if !isPlanted(762), let fault = Arrivals.fault(position: found, time: time) {"))
 fault(763, "verify is silent on events that a node has signed to have lost", "INV-3", "MemoryTests",
-      (ES + "Audit/OutsideCheck.swift", "guard seq < succession.known, succession", "guard !isPlanted(763), seq < succession.known, succession"))
+      (ES + "Audit/OutsideCheck.swift", "return seq < succession.known && succession", "return !isPlanted(763) && seq < succession.known && succession"))
+
+# --- Tiles, and two checkers that say the same -----------------------------------------------------------------------------
+
+fault(770, "a tile has leaves in place of roots", "INV-3", "MerkleTileTests",
+      (ES + "Log/MerkleTile.swift", "if let root { tile.append(root) }", "if let root { tile.append(isPlanted(770) ? leaf : root) }"))
+fault(771, "verify passes over a tile that is not of its events", "INV-3", "MerkleTileTests",
+      (ES + "Audit/OriginProof.swift", "guard isTiled, let tile = node.tile", "guard isTiled, !isPlanted(771), let tile = node.tile"))
+fault(772, "verify passes over tiles of no events", "INV-3", "MerkleTileTests",
+      (ES + "Audit/TableCheck.swift", "guard isTiled else { return }", "guard isTiled, !isPlanted(772) else { return }"))
+fault(773, "a log that is cut keeps the tiles behind its end", "INV-3", "RoundTripTests",
+      (ES + "Backup/RestoredLog.swift", "DELETE FROM tile WHERE position > ?\", .unsigned(last)",
+       "DELETE FROM tile WHERE position > ?\", .unsigned(isPlanted(773) ? top : last)"))
+fault(774, "a log of an earlier release never gets its tiles", "", "MerkleTileTests",
+      (ES + "Writer/LogTransactions.swift", "if jobs.isEmpty { try tiles.fill", "if jobs.isEmpty, !isPlanted(774) { try tiles.fill"))
+fault(775, "a tile is made of events that were changed", "INV-3", "MerkleTileTests",
+      (ES + "Log/TileFiller.swift", "[node.hash] == stored else", "isPlanted(775) || [node.hash] == stored else"))
+fault(776, "a proof reads all 256 events around one", "", "MerkleTileTests",
+      (ES + "Receipts/AuditPaths.swift", "let tile = isTiled && !isEdge ?", "let tile = isTiled && !isEdge && !isPlanted(776) ?"))
+fault(777, "a snapshot's tiles stand at other positions", "INV-12", "MerkleTileTests",
+      (ES + "Snapshot/BulkLoad/Sequencer.swift", "at: position + 1)", "at: position + (isPlanted(777) ? 2 : 1))"))
+fault(779, "verify passes over seals of another type", "INV-4", "TamperTableTests",
+      (ES + "Audit/RowRules.swift", "RowRule(.seals, \"seal IS NULL OR \\(blob(\"seal\", 16))\"",
+       "RowRule(.seals, isPlanted(779) ? \"1\" : \"seal IS NULL OR \\(blob(\"seal\", 16))\""))
+fault(780, "verify passes over values of table meta of another type", "INV-2", "TamperTableTests",
+      (ES + "Audit/TableCheck.swift", "for row in types where !row.isText ||", "for row in types where !isPlanted(780) && !row.isText || !isPlanted(780) &&"))
+fault(781, "verify passes over arrivals beyond the log's end", "INV-2", "ExtremeNumbersTests",
+      (ES + "Audit/TableCheck.swift", "(SELECT coalesce(max(position), 0) FROM event)", "(SELECT coalesce(max(position), 0) FROM event) + \\(isPlanted(781) ? 99 : 0)"))
+fault(782, "names in cosigned.db that are no text are passed over", "INV-18", "CosignerTests",
+      (ES + "Receipts/CosignatureFile.swift", "let foreign = try values.foreign()", "let foreign = isPlanted(782) ? [] : try values.foreign()"))
 
 # --- Answers: all of it, or that it is not all -----------------------------------------------------------------------------
 
@@ -1362,3 +1433,98 @@ fault(883, "rows that no backup names are not told", "INV-3", "TamperTests",
       (BA + "BackupCheck.swift", "report.unnamed = report", "report.unnamed = isPlanted(883) ? 0 : report"))
 fault(884, "what a killed check has left stays", "INV-11", "HeldFolderTests",
       (ES + "Files/HeldFolder.swift", "guard let lock = Self.held(left, LOCK_EX | LOCK_NB) else", "guard !isPlanted(884), let lock = Self.held(left, LOCK_EX | LOCK_NB) else"))
+
+# --- A log that was put back --------------------------------------------------------------------------------------------------
+
+fault(850, "after an orderly end a start does not compare the log with log.end", "INV-4", "LogEndTests",
+      (ES + "Identity/RollbackDetection.swift", "            guard isSameBoot || mark.durability == .full else { return }\n            if top",
+       "            guard isSameBoot || mark.durability == .full, !isOrderly || !isPlanted(850) else { return }\n            if top"))
+fault(851, "of a witness that knows another history no evidence is kept", "INV-3", "MemoryTests",
+      (ES + "Identity/RollbackDetection.swift", "?.size ?? 0) >= head.size {", "?.size ?? 0) >= head.size, !isPlanted(851) {"))
+fault(852, "a start does not ask what peers hold of its origin", "INV-4", "CosignerTests",
+      (ES + "Identity/RollbackDetection.swift", "if change != .copied, change != .machine {",
+       "if change != .copied, change != .machine, !isPlanted(852) {"))
+fault(853, "doctor does not ask what peers hold of the node's origin", "INV-18", "CosignerTests",
+      (ES + "Audit/OutsideCheck.swift", "let told = try HeldHead.ofPeers(files, of: StoreIdentity(reader).origin)",
+       "let told = isPlanted(853) ? [] : try HeldHead.ofPeers(files, of: StoreIdentity(reader).origin)"))
+fault(854, "verify does not name the first event that log.end knows and the log lacks", "INV-18", "LogEndTests",
+      (ES + "Audit/OutsideCheck.swift", "let missing = own.flatMap { firstMissing(", "let missing = own.flatMap { isPlanted(854) ? nil : firstMissing("))
+fault(855, "what this node has signed to have lost is a remark of verify alone", "INV-3", "MemoryTests",
+      (ES + "Audit/OutsideCheck.swift", "if isOwn, !settlements", "if isOwn, !isPlanted(855), !settlements"))
+
+# --- What seeds ask of bots, importers and lists -----------------------------------------------------------------------------
+
+fault(820, "a birth date that no calendar has is stored", "", "IntakeTests",
+      (BK + "Intake.swift", 'Timestamp.milliseconds(day + "T00:00:00Z"),', 'Timestamp.milliseconds(day + "T00:00:00Z") ?? (isPlanted(820) ? now : nil),'))
+fault(821, "a birth date to come is stored", "", "IntakeTests",
+      (BK + "Intake.swift", "midnight <= now + Self.farthestZone, midnight", "isPlanted(821) || midnight <= now + Self.farthestZone, midnight"))
+fault(822, "what the profile has is asked for again", "", "IntakeTests",
+      (BK + "Intake.swift", "return rest.first { profile.value($0.name) == nil }", "return rest.first { isPlanted(822) || profile.value($0.name) == nil }"))
+fault(823, "what another one says is stored as the profile of who was asked", "", "IntakeTests",
+      (BK + "Intake.swift", "wanted.user.hasSameBytes(as: question.author),", "wanted.user.hasSameBytes(as: question.author) || isPlanted(823),"))
+fault(824, "a question is taken for a name", "", "IntakeTests",
+      (BK + "Intake.swift", "!FoldedText(text).containsAny(of: intake.unless)", "isPlanted(824) || !FoldedText(text).containsAny(of: intake.unless)"))
+fault(825, "an answer that is refused is stored all the same", "", "IntakeTests",
+      (BK + "Intake.swift", "        if let value {\n            lines.add", "        if let value = value ?? (isPlanted(825) ? text : nil) {\n            lines.add"))
+fault(826, "what was asked back is asked again and again", "", "AnswerGuardTests",
+      (BK + "AnswerGuard.swift", "if isOnce, replies", "if isOnce, !isPlanted(826), replies"))
+fault(827, "a rule for short questions holds for long ones", "", "AnswerGuardTests",
+      (BK + "AnswerGuard.swift", "question.count > longestQuestion { return false }", "question.count > longestQuestion, !isPlanted(827) { return false }"))
+fault(828, "a greeting is not in the language of the profile", "", "ReplyMachineTests",
+      (BK + "ReplyMachine+Occasions.swift", 'profile: dialogue.profile.value("language") ??', 'profile: (isPlanted(828) ? nil : dialogue.profile.value("language")) ??'))
+fault(829, "an imported answer has the time of its question", "", "DialogueOrderTests",
+      ("Sources/Interchange/Formats/Firestore.swift", "time: time + 1,", "time: isPlanted(829) ? time : time + 1,"))
+fault(830, "users list others where the node does not say so", "INV-13", "PermittedUsersTests AccessTests",
+      (SD + "Endpoints/ErasureEndpoint.swift", "|| live.current.users.listed {", "|| live.current.users.listed || isPlanted(830) {"))
+fault(831, "users erase where the node does not say so", "INV-13", "PermittedUsersTests",
+      (SD + "Endpoints/ErasureEndpoint.swift", "guard live.current.users.eraseOwn else", "guard live.current.users.eraseOwn || isPlanted(831) else"))
+fault(832, "a user erases another", "INV-13", "PermittedUsersTests",
+      (SD + "Endpoints/ErasureEndpoint.swift", "guard caller.isUser(user) else", "guard caller.isUser(user) || isPlanted(832) else"))
+fault(833, "a user erases what no plan has shown", "", "PermittedUsersTests",
+      (SD + "Endpoints/ErasureEndpoint.swift", 'guard isDry || object.string("plan") != nil else', 'guard isDry || isPlanted(833) || object.string("plan") != nil else'))
+
+# --- The door: who begins conversations, writes in whose history, and is told what ------------------------------------------
+
+fault(900, "a conversation that has events is begun anew", "INV-13", "AppendAgainTests DoorRulesTests",
+      (ES + "Writer/Appender+Conditions.swift", "if newOnly.begun.contains(conversation) {", "if newOnly.begun.contains(conversation), !isPlanted(900) {"))
+fault(901, "of two that begin one conversation at once both do", "INV-13", "AppendAgainTests",
+      (ES + "Writer/Appender+Conditions.swift", "guard let ref = try reader.ref(conversation, on: connection) else { return false }",
+       "guard !isPlanted(901), let ref = try reader.ref(conversation, on: connection) else { return false }"))
+fault(902, "the door asks no one whether a conversation has events", "INV-13", "DoorRulesTests",
+      (SD + "Endpoints/AppendPermission.swift", "guard !caller.roles.contains(.app), !names.isEmpty else", "guard !isPlanted(902), !caller.roles.contains(.app), !names.isEmpty else"))
+fault(903, "who lets another in puts out those who were there", "INV-13", "DoorRulesTests",
+      (ES + "Views/ViewReader+Participants.swift", "let payload = try log.event(dot)?.event.payload else { return false }",
+       "let payload = try log.event(dot)?.event.payload else { return isPlanted(903) }"))
+fault(904, "a bot writes in anyone's history", "INV-13", "DoorRulesTests",
+      (SD + "Endpoints/AppendPermission.swift", "if let user, try !hasPart(", "if let user, !isPlanted(904), try !hasPart("))
+fault(905, "a bot's own word makes a user take part", "INV-13", "DoorRulesTests",
+      (AC + "Membership.swift", "filter { !$0.header.author.hasSameBytes(as: bot) }", "filter { isPlanted(905) || !$0.header.author.hasSameBytes(as: bot) }"))
+fault(906, "a bot keeps contacts and searches for users", "INV-13", "RuleTests DoorRulesTests",
+      (AC + "AppendRules.swift", "guard !Self.ofUsers.contains(draft.type) else", "guard isPlanted(906) || !Self.ofUsers.contains(draft.type) else"))
+fault(907, "a bot says how another is set up", "INV-13", "RuleTests DoorRulesTests",
+      (AC + "AppendRules.swift", "guard isOwn else { throw .user(draft.user) }", "guard isOwn || isPlanted(907) else { throw .user(draft.user) }"))
+fault(908, "a read of another conversation is the same read", "INV-17", "DoorRulesTests",
+      (SD + "Access/AccessLog.swift", "filter { !ofPages.contains($0.name) }", 'filter { !ofPages.contains($0.name) && !(isPlanted(908) && $0.name == "conversation") }'))
+fault(909, "a read of an event names no one", "INV-17", "DoorRulesTests",
+      (SD + "Endpoints/ReadEndpoint+Access.swift", "return [event.event.header.user]", "return isPlanted(909) ? [] : [event.event.header.user]"))
+fault(910, "who reads all reads who holds tokens", "INV-13", "DoorRulesTests",
+      (SD + "Access/Sight.swift", "!ReservedType.isOfAccess(type) ||", "isPlanted(910) || !ReservedType.isOfAccess(type) ||"))
+fault(911, "a subscription hands out who holds tokens", "INV-13", "DoorRulesTests",
+      (SU + "SubscriptionDefinition.swift", "if ReservedType.isOfAccess(header.type) {", "if ReservedType.isOfAccess(header.type), !isPlanted(911) {"))
+fault(912, "an expected version tells of a conversation of others", "INV-13", "DoorRulesTests",
+      (SD + "Endpoints/AppendPermission.swift", "guard expected.version == 0 else", "guard expected.version == 0 || isPlanted(912) else"))
+fault(913, "a size that takes no append is configured", "", "ConfigurationTests",
+      (SD + "Configuration/ConfigurationKind.swift", "guard bytes >= least else", "guard bytes >= least || isPlanted(913) else"))
+fault(914, "bytes are given out as what an event claims", "", "AttachmentStoreTests",
+      (ES + "Attachments/MediaType.swift", "guard let claim = claimed?.lowercased(), !inline.contains(claim), !shown.contains(claim) else",
+       "guard let claim = claimed?.lowercased(), isPlanted(914) || !inline.contains(claim) && !shown.contains(claim) else"))
+fault(915, "what takes an older event's place is not told", "", "ReplacementTests",
+      (ES + "Writer/Appender+Replacements.swift", "{ note(.content) }", "{ if !isPlanted(915) { note(.content) } }"))
+fault(916, "the same said twice is told as a replacement", "", "ReplacementTests",
+      (ES + "Writer/Appender+Replacements.swift", "return old != payload", "return old != payload || isPlanted(916)"))
+fault(917, "what opens a conversation late is not told", "", "ReplacementTests",
+      (ES + "Writer/Appender+Replacements.swift", "if first == nil, opensLate {", "if first == nil, opensLate, !isPlanted(917) {"))
+fault(918, "a row does not say that its twin says something else", "", "ReplacementTests",
+      (ES + "Log/TwinMarks.swift", "if mine != theirs { others += 1 }", "if mine != theirs, !isPlanted(918) { others += 1 }"))
+fault(919, "one delivery that is acked twice counts twice", "", "PullTests",
+      (SD + "Feed/SubscriptionHub+Requests.swift", "for token in tokens where told.insert(token.dot).inserted {", "for token in tokens where told.insert(token.dot).inserted || isPlanted(919) {"))

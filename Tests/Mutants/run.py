@@ -23,6 +23,8 @@ import time
 from faults import FAULTS, Fault
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "Tests" / "Reliability"))
+import results  # noqa: E402
 TREE = ROOT / ".build" / "mutants" / "tree"
 SWITCH = """\
 internal import Glibc
@@ -219,6 +221,7 @@ def main():
             print("\n".join(sorted(errors)) or built.stdout[-6000:])
             return 1
     passed = failed = 0
+    began, missed = time.monotonic(), []
     suites = sorted({suite for fault in chosen for suite in fault.suites})
     if not options.passed:
         outcome, log = run_tests(0, suites, 20 * options.seconds)
@@ -231,10 +234,14 @@ def main():
         outcome, log = run_tests(fault.number, fault.suites, options.seconds)
         is_caught = outcome == "failed"
         passed, failed = passed + is_caught, failed + (not is_caught)
+        missed += [] if is_caught else [[f"{fault.number}: {fault.name}", outcome]]
         verdict = "caught" if is_caught else f"SURVIVED ({outcome})"
         by = f"  [{first_to_fail(log)}]" if is_caught else ""
         print(f"{fault.number:3} {verdict:20} {time.monotonic() - start:5.1f} s  {fault.name}{by}", flush=True)
     print(f"{passed} passed, {failed} failed")
+    if not options.numbers:
+        rows = [["planted", passed + failed], ["caught", passed], *missed]
+        results.write("mutants", ["faults", "how many"], rows, failed, time.monotonic() - began, "debug")
     return 1 if failed else 0
 
 

@@ -37,7 +37,8 @@ class FileTests(unittest.TestCase):
         self.assertLess(kilobytes("shared", but="strings.mjs"), 68)
         self.assertLess(kilobytes("console"), 108)
         self.assertLess((FOLDER / "shared" / "strings.mjs").stat().st_size / 1000, 30)
-        self.assertLess(kilobytes("shared", "console", "chat", "arrive"), 320)
+        self.assertLess(kilobytes("mine"), 17)
+        self.assertLess(kilobytes("shared", "console", "chat", "arrive", "mine"), 336)
 
     def test_nothing_that_could_run_a_text(self) -> None:
         banned = [r"innerHTML", r"outerHTML", r"insertAdjacentHTML", r"document\.write", r"\beval\(", r"new Function", r"createContextualFragment", r"DOMParser",

@@ -342,6 +342,18 @@ class PageTests(unittest.TestCase):
         b.press("n")
         b.until(lambda: b.text(".find .count") != count, 10, "the next")
 
+    def test_surveys_are_told_apart(self) -> None:
+        """S0-11: by day, bot, version of the persona and conversation, which leads there."""
+        b = self.enter()
+        b.go("surveys", "만족도")
+        whole = len(b.all("main table"))
+        for by in ("day", "bot", "persona", "conversation"):
+            b.run("const one = document.getElementById('by'); one.value = arguments[0]; one.dispatchEvent(new Event('change'))", by)
+            b.until(lambda: b.run("return document.getElementById('by')?.value") == by and b.all("main table") and f"by={by}" in b.run("return location.hash"), 10, by)
+            self.assertGreaterEqual(len(b.all("main table")), whole, by)
+        self.assertGreater(len(b.all("main a[href^='#/c/']")), 0)
+        self.assertEqual(b.complaints(), [])
+
     # MARK: Safety
 
     def test_hostile_texts_are_texts(self) -> None:

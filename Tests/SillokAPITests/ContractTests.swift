@@ -67,6 +67,7 @@ struct ContractTests {
             return answer.status
         }
         #expect(status("E_ID_REUSED") == 409 && status("E_BATCH", "E_VERSION") == 409)
+        #expect(status("E_BEGUN") == 409)
         #expect(status("E_PAYLOAD_JSON", "E_ID_REUSED") == 422 && status("E_BATCH") == 422)
         for text in [
             "", "[]", #"{"type":"appended","line":1}"#, #"{"type":"appended","position":-1}"#, #"{"type":"x"}"#,

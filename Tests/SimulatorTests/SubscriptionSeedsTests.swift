@@ -13,7 +13,7 @@ struct SubscriptionSeedsTests {
         }
         let counters: [SimCoverage.Counter] = [
             .deliveries, .acks, .lateAcks, .staleDeliveries, .askedElsewhere, .moves, .takeovers, .parkedEvents,
-            .retriedEvents, .subscriptionsAtRest,
+            .retriedEvents, .subscriptionsAtRest, .conversationsBehind,
         ]
         for counter in counters { #expect((batch.coverage.counters[counter] ?? 0) > 0, "\(counter)") }
     }

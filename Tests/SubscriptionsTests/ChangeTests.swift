@@ -178,6 +178,16 @@ struct ChangeTests {
         #expect(!record.isMade(as: asked))
     }
 
+    @Test("null takes the filter and the limit of lateness away, and the event that says so is read the same")
+    func takenAway() throws {
+        var definition = SubscriptionDefinition(start: .first)
+        (definition.filter.types, definition.late) = (["x"], 5_000)
+        let changed = try definition.changed(
+            by: JSONObject(validated: Array(#"{"filter":null,"late_ms":null}"#.utf8)))
+        #expect(changed == SubscriptionDefinition(start: .first))
+        #expect(try SubscriptionDefinition(JSONObject(validated: Array("{\(changed.text)}".utf8))) == changed)
+    }
+
     @Test(
         "Members that stay as they were made are refused, others replace those of before",
         arguments: ["start", "home"])

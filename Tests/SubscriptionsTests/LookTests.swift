@@ -26,7 +26,7 @@ struct LookTests {
         var machine = try SubscriptionMachine(record, [], parked: [], log.reader, as: node)
         _ = try machine.look(at: log.reader, after: try machine.start(in: log.reader), through: 3, as: node, now: 0)
         let given = try #require(machine.give(1, to: 1, now: 0).first)
-        #expect(given.dot == message && machine.park(message, number: given.number, reason: "r"))
+        #expect(given.dot == message && machine.park(message, number: given.number, reason: "r", now: 0))
         #expect(machine.takeParkings().count == 1)
         machine.parked(message, by: message, now: 0)
         let kept = machine.state

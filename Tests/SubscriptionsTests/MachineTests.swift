@@ -1,7 +1,8 @@
 import EventStore
-import Subscriptions
 import TestSupport
 import Testing
+
+@testable import Subscriptions
 
 /// The machine of one subscription, against a model, from seeds: what is handed out, in which order, and that nothing is lost (INV-14, INV-16).
 struct MachineTests {
@@ -24,6 +25,9 @@ struct MachineTests {
         var parked: Set<Dot> = []
         var everParked: Set<Dot> = []
         var attempts: [Dot: Int] = [:]
+        /// Small ones, so that conversations are behind, or those of a daemon.
+        var bounds = SubscriptionMachine.Bounds()
+        var wasBehind = false
 
         init(_ seed: UInt64) {
             random = SplitMix64(state: seed)
@@ -32,7 +36,12 @@ struct MachineTests {
             definition.ackWait = 1_000
             definition.attempts = Int(random.next() % 4) + 2
             definition.backoff = [100, 500]
-            machine = SubscriptionMachine(definition, kept, events: [:])
+            if seed % 2 == 1 {
+                bounds.capacity = Int(random.next() % 10) + 2
+                bounds.share = Int(random.next() % 3) + 1
+                bounds.behind = Int(random.next() % 6) + 1
+            }
+            machine = SubscriptionMachine(definition, kept, events: [:], bounds: bounds)
             for worker in UInt64(1)...3 where random.next() % 2 == 0 { machine.joined(worker) }
         }
 
@@ -49,11 +58,25 @@ struct MachineTests {
         }
 
         mutating func look() {
+            lookBack()
             for _ in 0..<3 where looked < log.count && machine.hasRoom {
                 let header = log[looked]
                 looked += 1
                 machine.look(at: header, position: UInt64(looked), isWanted: definition.wants(header))
             }
+        }
+
+        private mutating func lookBack() {
+            wasBehind = wasBehind || machine.countBehind > 0
+            guard var pass = machine.backlogPass(through: UInt64(looked)) else { return }
+            var end = pass.start
+            while end < min(pass.start + 5, UInt64(looked)), !pass.marks.isEmpty {
+                end += 1
+                let header = log[Int(end) - 1]
+                machine.lookBack(
+                    at: header, position: end, isWanted: definition.wants(header), twinOf: nil, notBefore: 0, &pass)
+            }
+            machine.ended(pass, at: end, through: UInt64(looked))
         }
 
         /// The process dies: what was put away is what it knows.
@@ -68,8 +91,9 @@ struct MachineTests {
             // What is parked is known from the log.
             state.open.removeAll { parked.contains($0.dot) }
             state.retried.removeAll { parked.contains($0.dot) }
-            state.early += parked.filter { !state.through.contains($0) }
-            machine = SubscriptionMachine(definition, state, events: events)
+            state.early += state.looked.early(parked)
+            machine = SubscriptionMachine(definition, state, events: events, bounds: bounds)
+            machine.backlogEnd = UInt64(log.count)
             looked = min(Int(machine.seen[origin]), machine.firstOpen.map { Int($0) - 1 } ?? .max)
         }
     }
@@ -78,19 +102,23 @@ struct MachineTests {
         "Each wanted event is handed out until it is acked or parked, whatever workers and the process do",
         arguments: 0..<40)
     func model(part: Int) {
+        var behind = 0
         for seed in UInt64(part * 25)..<UInt64(part * 25 + 25) {
             var scene = Scene(seed)
             for _ in 0..<400 { step(&scene, seed, isCalm: false) }
             // Then all goes well: everything must get done.
-            for _ in 0..<2_000 where scene.machine.open > 0 || scene.looked < scene.log.count {
+            for _ in 0..<4_000
+            where scene.machine.open > 0 || scene.looked < scene.log.count || scene.machine.countBehind > 0 {
                 step(&scene, seed, isCalm: true)
             }
+            if scene.wasBehind { behind += 1 }
             for header in scene.log where scene.definition.wants(header) {
                 #expect(scene.isDone(header.dot), "seed \(seed): event \(header.dot.seq) is lost")
             }
             #expect(scene.machine.open == 0, "seed \(seed)")
             #expect(SubscriptionState(bytes: scene.machine.state.bytes) == scene.machine.state)
         }
+        #expect(behind > 0, "no conversation was behind")
     }
 
     @Test(
@@ -190,7 +218,7 @@ struct MachineTests {
         var machine = SubscriptionMachine(SubscriptionDefinition(start: .first), SubscriptionState(), events: [:])
         machine.look(at: header(1, "c", type: "t"), position: 1, isWanted: true)
         let given = try #require(machine.give(1, to: 1, now: 0).first)
-        let isParking = machine.park(given.dot, number: given.number, reason: "no")
+        let isParking = machine.park(given.dot, number: given.number, reason: "no", now: 0)
         let parkings = machine.takeParkings()
         #expect(isParking && parkings.map(\.dot) == [given.dot] && machine.open == 1)
         let proof = Dot(origin: origin, seq: 9)
@@ -203,29 +231,32 @@ struct MachineTests {
         var machine = SubscriptionMachine(SubscriptionDefinition(start: .first), SubscriptionState(), events: [:])
         machine.look(at: header(1, "c", type: "t"), position: 1, isWanted: true)
         let given = try #require(machine.give(1, to: 1, now: 0).first)
-        machine.park(given.dot, number: given.number, reason: "no")
+        machine.park(given.dot, number: given.number, reason: "no", now: 0)
         let ack = machine.ack(given.dot, number: given.number, now: 1)
         #expect(ack == .done && machine.takeParkings().isEmpty && machine.open == 0)
         #expect(machine.ack(given.dot, number: given.number, now: 2) == .notOpen)
     }
 
     @Test(
-        "One conversation fills the window: that is told for as long as it lasts, though each ack makes room for one")
+        "Many conversations fill the window: that is told for as long as it lasts, though each ack makes room for one"
+    )
     func stalled() throws {
         var machine = SubscriptionMachine(SubscriptionDefinition(start: .first), SubscriptionState(), events: [:])
         var seq = UInt64(0)
         func look() {
             while machine.hasRoom {
                 seq += 1
-                machine.look(at: header(seq, "c", type: "t"), position: seq, isWanted: true)
+                machine.look(at: header(seq, "c\(seq)", type: "t"), position: seq, isWanted: true)
             }
         }
         look()
         #expect(machine.open == SubscriptionMachine.capacity && machine.isStalled)
         for now in UInt64(1)...100 {
             let given = machine.give(32, to: 1, now: now)
-            #expect(given.count == 1)
             let ack = machine.ack(try #require(given.first).dot, number: given[0].number, now: now)
+            for one in given.dropFirst() {
+                machine.release(one.dot, number: one.number, delay: 0, error: nil, now: now)
+            }
             #expect(ack == .done && machine.isStalled && machine.hasRoom)
             if now % 2 == 0 { look() }
         }
@@ -249,7 +280,7 @@ struct MachineTests {
         #expect(machine.ack(first[0].dot, number: first[0].number, now: 40) == .done)
         #expect(machine.oldestOpen == 2)
         machine.release(first[1].dot, number: first[1].number, delay: 0, error: nil, now: 50)
-        machine.park(first[2].dot, number: first[2].number, reason: "no")
+        machine.park(first[2].dot, number: first[2].number, reason: "no", now: 50)
         machine.tick(now: 1_000)
         #expect(machine.ack(first[3].dot, number: first[3].number, now: 1_001) == .done, "nothing else is out")
         let second = machine.give(5, to: 2, now: 1_001)
@@ -339,11 +370,12 @@ struct MachineTests {
         let (given, _, run) = scene.held.remove(at: Int(scene.random.next() % UInt64(scene.held.count)))
         let number = run == scene.run ? given.number : 0
         if isAck {
-            #expect(scene.machine.ack(given.dot, number: number, now: scene.now) != .refused)
+            let mark = ConversationMark(of: scene.log[Int(given.dot.seq) - 1])
+            #expect(scene.machine.ack(given.dot, number: number, now: scene.now, mark: { mark }) != .refused)
             scene.acked.insert(given.dot)
             scene.done.insert(given.dot)
         } else if scene.random.next() % 4 == 0 {
-            scene.machine.park(given.dot, number: number, reason: "no")
+            scene.machine.park(given.dot, number: number, reason: "no", now: scene.now)
         } else if scene.random.next() % 3 == 0 {
             if scene.machine.extend(given.dot, number: number, now: scene.now) {
                 scene.held.append((given, 1, run))

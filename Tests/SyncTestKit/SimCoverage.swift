@@ -13,7 +13,7 @@ package struct SimCoverage: Sendable {
             spoolsRefused, snapshotDiskFaults, waitsReached, waitsExpired, deliveries, acks, lateAcks,
             staleDeliveries,
             askedElsewhere, moves, takeovers, parkedEvents, retriedEvents, forgedStates, subscriptionsAtRest,
-            changes, seeks, lookedAtAgain
+            changes, seeks, lookedAtAgain, conversationsBehind
 
         /// Met in a few of a thousand seeds only, unless ``SimFault/aboutSnapshots`` are always on.
         package static let rare: Set<Counter> = [.installsInterrupted, .snapshotDiskFaults]

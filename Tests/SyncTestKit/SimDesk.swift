@@ -44,6 +44,8 @@ final class SimDesk {
     private var lastTold = UInt64(0)
     private var heardAt: [NodeID: UInt64] = [:]
     private var unjudged: [SharedState] = []
+    /// Small ones in some runs: then conversations are behind.
+    private var bounds: SubscriptionMachine.Bounds { work.bounds }
 
     private var sim: Simulation { node.sim }
     private var work: SimWork { sim.work }
@@ -168,7 +170,7 @@ final class SimDesk {
         let log = try node.store.logReader()
         let parked = Set(records.parked(record.id).keys)
         let states = isSamePlace ? [record.admit(one.machine.state)] : known(record)
-        var machine = try SubscriptionMachine(record, states, parked: parked, log, as: node.id)
+        var machine = try SubscriptionMachine(record, states, parked: parked, log, as: node.id, bounds: bounds)
         machine.follow(one.machine)
         running[name] = Running(record: record, machine: machine, position: try machine.start(in: log))
     }
@@ -202,7 +204,8 @@ final class SimDesk {
         do throws(StoreError) {
             let log = try node.store.logReader()
             let parked = Set(records.parked(record.id).keys)
-            let machine = try SubscriptionMachine(record, known(record), parked: parked, log, as: node.id)
+            let machine = try SubscriptionMachine(
+                record, known(record), parked: parked, log, as: node.id, bounds: bounds)
             running[record.name] = Running(record: record, machine: machine, position: try machine.start(in: log))
             sim.note { "\(self.node.name): is home of \(record.name), term \(record.term)" }
             return true
@@ -296,7 +299,10 @@ final class SimDesk {
         func number(_ one: SimDelivery) -> UInt64 { one.run == run ? one.number : 0 }
         if case .ack = how {
             for one in deliveries where one.subscription == record.id {
-                guard let ack = running[name]?.machine.ack(one.dot, number: number(one), now: now) else { continue }
+                let mark = { self.node.store.log.event(one.dot).map { ConversationMark(of: $0.event.header) } }
+                guard let ack = running[name]?.machine.ack(one.dot, number: number(one), now: now, mark: mark) else {
+                    continue
+                }
                 if ack != .refused { work.acked(one, isLate: ack == .late) }
             }
             promises.append { answer(.settled) }
@@ -314,7 +320,7 @@ final class SimDesk {
             case .release(let delay):
                 running[name]?.machine.release(one.dot, number: one.number, delay: delay, error: "e", now: now)
             case .extend: running[name]?.machine.extend(one.dot, number: one.number, now: now)
-            case .park: running[name]?.machine.park(one.dot, number: one.number, reason: "no")
+            case .park: running[name]?.machine.park(one.dot, number: one.number, reason: "no", now: now)
             }
         }
         promises.append { answer(.settled) }
@@ -421,8 +427,15 @@ final class SimDesk {
                     ? max(0, worker.value.most - one.machine.inFlight(of: worker.key))
                     : worker.value.most)
         }
-        guard one.machine.deliverable < demand else { return false }
+        let isShort = one.machine.deliverable < demand
+        guard isShort || one.machine.isBacklogDue(through: one.position, isShort: false) else { return false }
         let before = one.position
+        let isBehind = try one.machine.lookBack(in: log, through: before, isShort: isShort, as: node.id, now: now)
+        if one.machine.countBehind > 0 { sim.coverage.count(.conversationsBehind) }
+        guard isShort else {
+            running[name] = one
+            return isBehind
+        }
         let (position, retries) = try one.machine.look(
             at: log, after: before, through: node.store.log.top, as: node.id, now: now)
         for retry in retries {
@@ -434,7 +447,7 @@ final class SimDesk {
         one.position = position
         guard running[name] != nil else { return false }
         running[name] = one
-        return position < node.store.log.top && position > before
+        return isBehind || position < node.store.log.top && position > before
     }
 
     // MARK: What is kept, and what nodes tell each other
@@ -518,9 +531,10 @@ final class SimDesk {
         if running[record.name] != nil {
             running[record.name]?.machine.learn(told, now: now)
         } else {
-            var kept = node.kept.value(place).map(record.admit) ?? told
-            kept.merge(told)
-            node.kept.put(place, kept)
+            var both = [node.kept.value(place).map(record.admit) ?? told, told]
+            if let reader = try? node.store.logReader() { SubscriptionState.complete(&both, from: reader) }
+            both[0].merge(both[1])
+            node.kept.put(place, both[0])
         }
         return true
     }

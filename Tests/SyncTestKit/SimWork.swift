@@ -48,6 +48,7 @@ final class SimWork {
     private var lastWorker = UInt64(0)
     private var names: [String] = []
     private var isResting = false
+    let bounds: SubscriptionMachine.Bounds
 
     /// What became of the events of one subscription.
     private struct Fate {
@@ -70,6 +71,15 @@ final class SimWork {
     init(sim: Simulation) {
         self.sim = sim
         random = SimRandom(seed: sim.plan.seed, purpose: 5)
+        // Drawn apart, so that a seed is what it was.
+        var apart = SimRandom(seed: sim.plan.seed, purpose: 9)
+        var bounds = SubscriptionMachine.Bounds()
+        if apart.chance(0.5) {
+            (bounds.capacity, bounds.share, bounds.behind) = (
+                apart.pick(2...12), apart.pick(1...3), apart.pick(1...40)
+            )
+        }
+        self.bounds = bounds
     }
 
     // MARK: The plan
@@ -422,12 +432,10 @@ final class SimWork {
         guard record.isHome(node.id) || fate.homes.contains(node.id) else {
             return sim.violate("INV-15", "\(node.name) \(verb) what is done and was never home")
         }
-        let open = Set(state.open.map(\.dot)), early = Set(state.early)
         for stored in node.store.log.events {
             let header = stored.event.header
-            let isCalled =
-                early.contains(header.dot) || state.through.contains(header.dot) && !open.contains(header.dot)
-            guard isCalled, record.definition.wants(header), !base.contains(header.dot), !isDone(header, fate),
+            guard state.isDone(header.dot, of: ConversationMark(of: header)), record.definition.wants(header),
+                !base.contains(header.dot), !isDone(header, fate),
                 !sim.checks.isTainted(header.dot.origin)
             else { continue }
             return sim.violate("INV-15", "\(node.name) \(verb) \(header.dot) as done, which no worker has done")

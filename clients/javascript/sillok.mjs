@@ -286,7 +286,7 @@ export class Sillok {
     return (await this.#on(name, "", { start, filter, ...members }, { method: "PUT" })).lines[0]
   }
 
-  /** All subscriptions; those at home there with `open`, `in_flight`, `parked` and `behind`. */
+  /** All subscriptions; those at home there with `open`, `in_flight`, `parked`, `behind` and `conversations_behind`. */
   subscriptions() {
     return this.pages("/v1/subscriptions")
   }
@@ -372,17 +372,17 @@ export class Sillok {
 
   /** Answers a message once, whichever worker is first, and acks. The author is named as the subscription, unless said.
    * An answer in other words, which another worker has stored before, stays: then the line is of type `rejected`. Where someone
-   * else's event has the id the next one is taken; where they have all eight the delivery is parked. */
+   * else's event has the id the next one is taken; where they have all eight the delivery is parked, and E_ID_REUSED thrown. */
   async reply(delivery, { text, author, label = "", data = {}, ack = true } = {}) {
     const bot = author ?? delivery.subscription
     const { id: cause, event: { user, subject }, patience } = delivery
     const answer = { type: "bot.replied", user, author: bot, cause, subject, data: text == null ? data : { ...data, text } }
     for (let turn = 1; ; turn++) {
       const id = await replyId(cause, bot, label, turn)
-      let isTaken = false
+      let refusal
       const lines = await this.append({ id, ...answer }, { patience, ack: ack ? delivery : undefined })
-        .catch((error) => error.code === "E_ID_REUSED" ? (isTaken = true, error.results) : Promise.reject(error))
-      if (!isTaken || await this.#said(id, bot, cause, patience)) {
+        .catch((error) => error.code === "E_ID_REUSED" ? (refusal = error, error.results) : Promise.reject(error))
+      if (!refusal || await this.#said(id, bot, cause, patience)) {
         if (ack && !(delivery.settled ||= lines.at(-1).done === 1)) await delivery.ack()
         return lines[0]
       }
@@ -390,7 +390,7 @@ export class Sillok {
       if (turn < REPLY_TURNS) continue
       this.log(`sillok: ${delivery.subscription}: event ${cause} is not answered, and parked`)
       await delivery.park("events of others have all ids that the reply could have")
-      return lines[0]
+      throw refusal
     }
   }
 

@@ -248,7 +248,7 @@ class Sillok:
                                    **members}, "PUT").lines[0]
 
     def subscriptions(self) -> Iterator[Json]:
-        """All subscriptions; those at home there with `open`, `in_flight`, `parked` and `behind`."""
+        """All subscriptions; those at home there with `open`, `in_flight`, `parked`, `behind` and `conversations_behind`."""
         return self._pages("/v1/subscriptions", {})
 
     def unsubscribe(self, name: str) -> None:
@@ -308,7 +308,7 @@ class Sillok:
               data: Optional[Mapping[str, Any]] = None, ack: bool = True) -> Json:
         """Answers a message once, whichever worker is first, and acks. The author is named as the subscription, unless said.
         An answer in other words, which another worker has stored before, stays: then the line is of type `rejected`. Where someone
-        else's event has the id the next one is taken; where they have all eight the delivery is parked."""
+        else's event has the id the next one is taken; where they have all eight the delivery is parked, and E_ID_REUSED raised."""
         bot, event = author or delivery.subscription, delivery.event
         answer = {"type": "bot.replied", "user": event["user"], "author": bot, "cause": delivery.id,
                   "data": {**(data or {}), **({} if text is None else {"text": text})}, **{k: event[k] for k in ("subject",) if k in event}}
@@ -320,14 +320,14 @@ class Sillok:
             except SillokError as error:
                 if error.code != "E_ID_REUSED":
                     raise
-                lines = error.results
+                lines, refusal = error.results, error
             if self._said(answer, delivery.patience):
                 break
             log.warning("%s: event %s: someone else's event has the id of the reply, %s", delivery.subscription, delivery.id, answer["id"])
         else:
             log.error("%s: event %s is not answered, and parked", delivery.subscription, delivery.id)
             delivery.park("events of others have all ids that the reply could have")
-            return lines[0]
+            raise refusal
         if ack:
             delivery.settled |= lines[-1].get("done") == 1
             delivery.ack()

@@ -26,6 +26,16 @@ package enum TimeFormat {
         return amount % 60 == 0 ? text : text + ":" + digits(amount % 60, 2)
     }
 
+    /// The seconds of `+09:00`; `nil` for anything else.
+    package static func seconds(offset text: String) -> Int? {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 6, bytes[3] == UInt8(ascii: ":"), let sign = bytes.first, "+-".utf8.contains(sign),
+            let hours = Int(text.dropFirst().prefix(2)), let minutes = Int(text.suffix(2)), (0...23).contains(hours),
+            (0...59).contains(minutes)
+        else { return nil }
+        return (sign == UInt8(ascii: "-") ? -1 : 1) * (hours * 3_600 + minutes * 60)
+    }
+
     private static func date(_ civil: CivilTime) -> String {
         "\(civil.year < 0 ? "-" : "")\(digits(Int(civil.year.magnitude), 4))-\(digits(civil.month, 2))-\(digits(civil.day, 2))"
     }

@@ -46,6 +46,24 @@ package enum MediaType {
         found(in: bytes) ?? declared ?? unknown
     }
 
+    /// As what bytes are given out: what the first of them tell, not what an event claims. A claim counts where they tell nothing that it
+    /// would show in, and where they tell no more than how a file is packed, as of an office document.
+    package static func served(_ bytes: some Collection<UInt8>, claimed: String?) -> String {
+        let found = found(in: bytes)
+        guard let claim = claimed?.lowercased(), !inline.contains(claim), !shown.contains(claim) else {
+            return found ?? unknown
+        }
+        return found.map { packings.contains($0) ? claim : $0 } ?? claim
+    }
+
+    /// Types that the first bytes would show, beside ``inline``, and such as a browser might run.
+    private static let shown: Set<String> = [
+        "text/html", "application/xhtml+xml", "image/svg+xml", "text/xml", "application/xml", "text/javascript",
+        "application/javascript", "application/pdf", "application/zip", "application/gzip",
+    ]
+    /// What many types of files are packed as.
+    private static let packings: Set<String> = ["application/zip", "application/gzip", "video/mp4"]
+
     /// Whether a list of types, as `image/png` and `image/*`, has this one; an empty list has all.
     package static func isAllowed(_ type: String, by list: [String]) -> Bool {
         let type = type.lowercased()

@@ -48,7 +48,8 @@ extension LogAudit {
             origins[index].damaged += 1
             if suspects?.add(names) == nil { suspects = NameSuspects(refs: names, first: subject.position) }
         }
-        try origins[index].add(exam.leaf, using: sha, on: connection, &findings)
+        try origins[index].add(
+            exam.leaf, at: event.position, using: sha, on: connection, isTiled: isTiled, &findings)
         try origins[index].compareHeads(hlc: exam.isOpaque ? nil : exam.hlc, using: sha, on: connection, &findings)
     }
 

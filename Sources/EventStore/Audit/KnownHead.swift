@@ -42,7 +42,7 @@ extension LogAudit {
         let size = known.head.size
         let here = indexesByID[origin].map { origins[$0].seq } ?? 0
         guard let index = indexesByID[origin], here >= size else {
-            let text = "origin \(origin) ends at seq \(here); \(known.source) knows \(size) of its events"
+            let text = known.head.beyond(here, known.source)
             switch known.shortfall {
             case .contradicts: findings.add(VerifyFinding(.ends, text, dot: Dot(origin: origin, seq: here + 1)))
             case .isOpen: notes.append(text)
@@ -59,8 +59,7 @@ extension LogAudit {
             tree.size == size
             ? tree.root(using: sha) : try merkle.root(origin: origins[index].ref, size: size, names: &names)
         guard root == known.head.root else {
-            let text =
-                "the events of origin \(origin) from seq \(agreed + 1) to \(size) are not all those that \(known.source) knows"
+            let text = known.head.otherHistory(known.source, from: agreed + 1)
             findings.add(VerifyFinding(.ends, text, dot: Dot(origin: origin, seq: agreed + 1)))
             return false
         }

@@ -15,7 +15,8 @@ struct OriginProof {
     /// The same, if that event's header can be read.
     private var stamp: HybridTime?
     /// The tree over the events seen; `nil` once one was missing or unreadable: from there on nothing can be said of it.
-    private(set) var tree: MerkleRange? = MerkleRange()
+    private var growing: GrowingTree? = GrowingTree()
+    var tree: MerkleRange? { growing?.range }
     /// The smallest stored head of more events than were seen.
     private var next: StoredHead?
     /// The largest head that was right.
@@ -40,7 +41,7 @@ struct OriginProof {
             events += 1
         }
         if found == seq + 1 { return nil }
-        tree = nil
+        growing = nil
         if found <= seq { return "seq \(found) comes after seq \(seq): out of order" }
         return found == seq + 2 ? "seq \(seq + 1) is missing" : "seqs \(seq + 1) to \(found - 1) are missing"
     }
@@ -53,7 +54,7 @@ struct OriginProof {
     }
 
     /// Gives up on the tree: the event just seen cannot be hashed.
-    mutating func breakTree() { tree = nil }
+    mutating func breakTree() { growing = nil }
 
     /// A head that reaches beyond them vouches for the first `size` events.
     mutating func isVouched(to size: UInt64) {
@@ -62,11 +63,12 @@ struct OriginProof {
 
     // MARK: Tree
 
-    /// Adds the leaf of the event just seen and compares the stored nodes that it completes.
+    /// Adds the leaf of the event just seen, at `position`, and compares what is stored of the subtrees that it completes.
     mutating func add(
-        _ leaf: Digest, using sha: SHA256, on connection: Connection, _ findings: inout VerifyFindings
+        _ leaf: Digest, at position: Int64, using sha: SHA256, on connection: Connection, isTiled: Bool,
+        _ findings: inout VerifyFindings
     ) throws(DatabaseError) {
-        for node in tree?.grow(leaf, using: sha) ?? [] {
+        for node in growing?.grow(leaf, using: sha) ?? [] {
             let select = try connection.statement(
                 """
                 SELECT CASE typeof(hash) WHEN 'blob' THEN hash END FROM node \
@@ -79,6 +81,12 @@ struct OriginProof {
                 findings.add(.tree, "\(range) is missing")
             } else if select.digest(0) != node.hash {
                 findings.add(.tree, "\(range) is not the hash of these events")
+            }
+            guard isTiled, let tile = node.tile else { continue }
+            let isOther = try connection.integer(
+                "SELECT 1 FROM tile WHERE position = ? AND hashes IS NOT ?", .integer(position), .blob(tile.bytes))
+            if isOther != nil {
+                findings.add(.tree, "origin \(id): the tile over seqs \(first) to \(seq) is not of these events")
             }
         }
     }

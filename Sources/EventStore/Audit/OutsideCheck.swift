@@ -10,8 +10,8 @@ package struct Outside {
     }
 
     private(set) var heads: [Known] = []
-    /// The last position that is known, and who knows it.
-    private(set) var position: (last: UInt64, source: String) = (0, "")
+    /// The last position that is known, who knows it, and the last event of the node that is known with it.
+    private(set) var position: (last: UInt64, source: String, own: Dot?) = (0, "", nil)
     /// Checks the seal of the node's last events; `nil` where the key cannot be read.
     private(set) var sealer: Sealer?
     private(set) var wal = WALVerdict.whole
@@ -50,21 +50,17 @@ package struct Outside {
     package static func cut(of files: StoreFiles) throws(StoreError) -> String? {
         let outside = try Outside(files, isWritten: false)
         if case .damaged(let text) = outside.wal { return text }
-        let (last, source) = outside.position
         let reader = try LogReader(files)
-        let top = try reader.top()
-        guard top >= last else { return "the log ends at position \(top); \(source) knows \(last)" }
-        for known in outside.heads {
-            let (origin, size) = (known.head.origin, known.head.size)
-            let here = try reader.tree(of: origin, size: size)
-            if here == nil {
-                return "the log has not all of the \(size) events of origin \(origin) that \(known.source) knows"
+        let told = try HeldHead.ofPeers(files, of: StoreIdentity(reader).origin)
+        for (head, source) in outside.heads.map({ ($0.head, $0.source) }) + told.map({ ($0.head, $0.source) }) {
+            guard let here = try reader.tree(of: head.origin, size: head.size) else {
+                return head.beyond(try reader.vector()[head.origin], source)
             }
-            if here?.root != known.head.root {
-                return "the first \(size) events of origin \(origin) are not those that \(known.source) knows"
-            }
+            if here.root != head.root { return head.otherHistory(source) }
         }
-        return nil
+        let (last, source, _) = outside.position
+        let top = try reader.top()
+        return top < last ? "the log ends at position \(top); \(source) knows \(last)" : nil
     }
 
     /// Proofs that origins have two histories.
@@ -90,7 +86,8 @@ package struct Outside {
         let isSameBoot = mark.boot != nil && mark.boot == HostFingerprint.found(around: files).boot
         switch try LogEnd.Found(files) {
         case .end(let end) where end.incarnation == mark.incarnation && (isSameBoot || mark.durability == .full):
-            if end.position > position.last { position = (end.position, "log.end") }
+            guard end.position > position.last else { return }
+            position = (end.position, "log.end", Dot(origin: end.origin, seq: end.size))
         case .end(let end) where end.incarnation == mark.incarnation: break
         case .end, .missing, .unreadable:
             guard !isWritten, mark.state == .running else { return }
@@ -103,7 +100,7 @@ package struct Outside {
     private mutating func lookAtSeal(
         _ found: LogEnd.Found, after mark: Mark, _ reader: LogReader, _ key: SigningKey
     ) throws(StoreError) {
-        guard case .end(let end) = found, mark.state == .running, end.incarnation == mark.incarnation,
+        guard case .end(let end) = found, end.incarnation == mark.incarnation,
             let head = try reader.tree(of: end.origin, size: end.size),
             !end.isSealed(key.sealer.seal(head), by: key.endSealer)
         else { return }
@@ -121,7 +118,7 @@ package struct Outside {
         let mark = try Mark.read(files, key: key).flatMap { $0.incarnation == identity.incarnation ? $0 : nil }
         if let mark {
             heads.append(Known(head: mark.head, source: "the store's mark", isStored: true))
-            position = (mark.position, "the store's mark")
+            position = (mark.position, "the store's mark", nil)
             try lookAtEnd(files, after: mark, isWritten: isWritten)
             if !isWritten, let key = pem.flatMap({ SigningKey(pem: $0) }), key.publicKey.nodeID == identity.node {
                 try lookAtSeal(LogEnd.Found(files), after: mark, reader, key)
@@ -148,7 +145,7 @@ package struct Outside {
                 guard here?.root != known.root else { break }
                 notes.append(
                     "this is a copy of a store, and the witness of that in \(folder) knows more, or another history: "
-                        + "\(known.size) events of its own")
+                        + "\(known.size) events of origin \(known.origin)")
             case .seen(let seen):
                 heads.append(Known(head: seen.head.head, source: "the witness in \(folder)", isStored: false))
                 since = seen.since
@@ -179,12 +176,9 @@ extension Outside {
 extension LogReader {
     /// Keys of table `meta` that no release so far has written: of a later one, or not what they were.
     fileprivate func strangeSettings() throws(StoreError) -> [String] {
-        let known =
-            ["name", "cluster", "incarnation", "origin", "reads", "rereads", "file", "machine", "witness"]
-            + ErasureIndex.settings
-        return try mapped { () throws(DatabaseError) in
-            try connection.all("SELECT key FROM meta WHERE key NOT LIKE 'skew %' ORDER BY key") { $0.text(0) }
-        }.filter { !known.contains($0) && !ErasureIndex.isPlace($0) }
+        try mapped { () throws(DatabaseError) in
+            try connection.all("SELECT key FROM meta ORDER BY key") { $0.text(0) }
+        }.filter { LogSetting.type(of: $0) == nil }
     }
 }
 
@@ -194,26 +188,40 @@ extension LogAudit {
         if case .damaged(let text) = outside.wal { findings.add(.ends, text) }
         for cut in outside.cuts { tell(cut) }
         if UInt64(clamping: top) < outside.position.last {
-            let (last, source) = outside.position
-            findings.add(.ends, "the log ends at position \(top); \(source) knows \(last)")
+            let (last, source, own) = outside.position
+            let missing = own.flatMap { firstMissing($0.origin, of: $0.seq) }
+            findings.add(
+                VerifyFinding(.ends, "the log ends at position \(top); \(source) knows \(last)", dot: missing))
         }
         for known in outside.heads { try check(known) }
         tellLosses()
         try checkSeal()
     }
 
-    /// What a node itself has signed to be missing, and what has not come back from a peer. A cut with evidence is told by itself.
+    /// The first event of an origin that is not here; `nil` if all up to `seq` are.
+    private func firstMissing(_ origin: OriginID, of seq: UInt64) -> Dot? {
+        let here = indexesByID[origin].map { origins[$0].seq } ?? 0
+        return here < seq ? Dot(origin: origin, seq: here + 1) : nil
+    }
+
+    /// What a node itself has signed to be missing, and what has not come back from a peer. A cut with evidence is told by itself. Where
+    /// it is this node, not all is covered until that is settled.
     private mutating func tellLosses() {
-        let losses = successions.compactMap { origin, succession -> String? in
+        let node = own.map { origins[$0].node }
+        let lost = successions.filter { _, succession in
             let seq = indexesByID[succession.previous].map { origins[$0].seq } ?? 0
-            guard seq < succession.known, succession.evidence == nil else { return nil }
+            return seq < succession.known && succession.evidence == nil
+        }
+        for (origin, succession) in lost.prefix(VerifyReport.maximumPerCheck) {
             let (lost, change) = (succession.previous, succession.change)
-            return """
+            let seq = indexesByID[lost].map { origins[$0].seq } ?? 0
+            let text = """
                 origin \(lost) ends at seq \(seq), and has had \(succession.known): its node went on as \(origin) \
                 (\(change.rawValue): \(change.summary))
                 """
+            let isOwn = indexesByID[origin].map { origins[$0].node } == node
+            if isOwn, !settlements.hasSettledLoss(of: lost) { notes.append(text) } else { remarks.append(text) }
         }
-        remarks += losses.prefix(VerifyReport.maximumPerCheck)
     }
 
     private mutating func tell(_ found: CutEvidence) {
@@ -222,7 +230,8 @@ extension LogAudit {
         if let settled = settlements.time(of: found) {
             remarks.append("\(found.name), settled at \(Timestamp.text(settled)): \(text)")
         } else if found.kind == .cut {
-            findings.add(.ends, "\(found.name): \(text)")
+            let missing = found.known.flatMap { firstMissing($0.origin, of: $0.size) }
+            findings.add(VerifyFinding(.ends, "\(found.name): \(text)", dot: missing))
         } else {
             notes.append("\(found.name): \(text)")
         }
@@ -246,7 +255,10 @@ extension LogAudit {
         let what = "origin \(head.origin)"
         guard let index = indexesByID[head.origin], origins[index].seq >= head.size else {
             let seq = indexesByID[head.origin].map { origins[$0].seq } ?? 0
-            return findings.add(.ends, "\(what) ends at seq \(seq); \(known.source) knows a head at \(head.size)")
+            return findings.add(
+                VerifyFinding(
+                    .ends, "\(what) ends at seq \(seq); \(known.source) knows a head at \(head.size)",
+                    dot: Dot(origin: head.origin, seq: seq + 1)))
         }
         guard origins[index].tree != nil else { return }
         let merkle = MerkleStore(connection: connection, sha: sha)
@@ -257,8 +269,8 @@ extension LogAudit {
             root = try merkle.root(origin: origins[index].ref, size: head.size, names: &names)
         }
         guard root == head.root else {
-            return findings.add(
-                .ends, "\(what) has other events up to seq \(head.size) than \(known.source) knows")
+            let dot = Dot(origin: head.origin, seq: 1)
+            return findings.add(VerifyFinding(.ends, head.otherHistory(known.source), dot: dot))
         }
         if known.isStored, origins[index].headSize < head.size, findings.counts[.heads] == nil {
             findings.add(.heads, "\(what): the head at \(head.size), which \(known.source) knows, is missing")

@@ -58,6 +58,14 @@ extension LogAudit {
         if incarnation.count != 16 || !incarnation.allSatisfy({ hexDigit($0) != nil }) {
             findings.add(.origins, "table meta has no sound incarnation")
         }
+        let types = try connection.all("SELECT quote(key), typeof(key), key, typeof(value) FROM meta ORDER BY key") {
+            row in (name: row.text(0), isText: row.text(1) == "text", key: row.text(2), type: row.text(3))
+        }
+        // What a later release may have put there is told otherwise.
+        for row in types where !row.isText || LogSetting.type(of: row.key) ?? row.type != row.type {
+            let what = row.isText ? "value of another type" : "key that is no text"
+            findings.add(.origins, "table meta, row \(row.name.prefix(60)): \(what)")
+        }
     }
 
     /// A text of table `meta`; `nil` for none, for other types and for bytes that are not UTF-8.
@@ -88,17 +96,20 @@ extension LogAudit {
         let select = try connection.statement(
             """
             SELECT position, time, typeof(time) = 'integer' FROM arrival
-            WHERE typeof(time) <> 'integer' OR time NOT BETWEEN ? AND ? OR position NOT BETWEEN 1 AND ?
+            WHERE typeof(time) <> 'integer' OR time NOT BETWEEN ? AND ?
+              OR position NOT BETWEEN 1 AND (SELECT coalesce(max(position), 0) FROM event)
             LIMIT \(VerifyReport.maximumPerCheck)
             """)
         defer { select.reset() }
         try select.bind(1, Limits.clock.lowerBound)
         try select.bind(2, Limits.clock.upperBound)
-        try select.bind(3, Limits.number)
         while try select.step() {
             let position = select.int64(0)
-            let fault = Arrivals.fault(position: position, time: select.int64(1))
-            findings.add(.positions, "table arrival: \(fault ?? "the time at position \(position) is no integer")")
+            let fault =
+                select.int64(2) == 1
+                ? Arrivals.fault(position: position, time: select.int64(1)) : "a time that is no integer"
+            let text = fault ?? "the log has no position \(position)"
+            findings.add(.positions, "table arrival, position \(position): \(text)")
         }
     }
 
@@ -169,6 +180,16 @@ extension LogAudit {
             let node = "node \(select.text(2)) of level \(select.text(1))"
             findings.add(.tree, "\(originName(select.text(0))): \(node) covers no events here")
         }
+        guard isTiled else { return }
+        let mask = 1 << MerkleStore.levelStep - 1
+        let tiles = try connection.all(
+            """
+            SELECT position FROM tile WHERE NOT EXISTS (
+              SELECT 1 FROM event WHERE event.position = tile.position AND seq & \(mask) = 0
+            ) LIMIT \(VerifyReport.maximumPerCheck)
+            """
+        ) { row in row.int64(0) }
+        for position in tiles { findings.add(.tree, "the tile at position \(position) covers no events here") }
     }
 
     /// Heads of no events, or of more than the log has now.

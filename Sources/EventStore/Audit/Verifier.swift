@@ -113,6 +113,8 @@ struct LogAudit {
     var erased: UInt64 = 0
     /// Whether this release has read again what earlier ones could not: nothing it can read is marked unreadable then.
     var isReread = false
+    /// Whether the log has tiles.
+    private(set) var isTiled = false
     /// What the damaged events seen so far have in common.
     var suspects: NameSuspects?
     private var events: UInt64 = 0
@@ -189,6 +191,7 @@ struct LogAudit {
         defer { connection.rollback() }
         top = try connection.integer("SELECT max(position) FROM event") ?? 0
         isReread = try LogUpgrade.isDone(on: connection)
+        isTiled = try MerkleTile.isKept(on: connection)
         try readOrigins()
         settlements = OwnSettlements(of: own.map { origins[$0].node })
         if top == 0 { findings.add(.positions, "the log is empty; every store begins with the start of its origin") }

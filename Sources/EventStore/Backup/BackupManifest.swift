@@ -173,7 +173,9 @@ extension BackupManifest {
                     try reading.take(members, object)
                 }
             } catch {
-                throw InvalidManifest(reason: "'\(error.member)' is missing or wrong")
+                let isLater = error.member == "v"
+                throw InvalidManifest(
+                    reason: isLater ? "it is none, or of a later release" : "'\(error.member)' is missing or wrong")
             }
             start = stop + 1
         }

@@ -151,6 +151,7 @@ package final class RestoredLog {
                 let merkle = MerkleStore(connection: connection, sha: SHA256())
                 try connection.run("DELETE FROM event WHERE position > ?", .unsigned(last))
                 try connection.run("DELETE FROM arrival WHERE position > ?", .unsigned(last))
+                try connection.run("DELETE FROM tile WHERE position > ?", .unsigned(last))
                 for (ref, seq, coverage) in kept {
                     try connection.run(
                         "DELETE FROM node WHERE origin = ? AND ((number + 1) << level) > ?", .integer(ref),

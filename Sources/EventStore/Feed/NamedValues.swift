@@ -15,10 +15,13 @@ package final class NamedValues {
         }
     }
 
-    /// Opens the file for reading alone; `nil` if there is none.
+    /// Opens the file for reading alone; `nil` if there is none, or one that never had a table: a power cut ended its making.
     package init?(reading path: String) throws(StoreError) {
         guard access(path, F_OK) == 0 else { return nil }
-        connection = try openForReading(path)
+        let found = try openForReading(path)
+        let tables = try mapped { () throws(DatabaseError) in try found.integer("PRAGMA schema_version") }
+        guard tables != 0 else { return nil }
+        connection = found
     }
 
     private static func open(_ path: String) throws(DatabaseError) -> Connection {
@@ -41,6 +44,15 @@ package final class NamedValues {
             try connection.all(
                 "SELECT name, bytes FROM value WHERE substr(name, 1, length(?1)) = ?1 ORDER BY name", [.text(prefix)]
             ) { ($0.text(0), $0.bytes(1)) }
+        }
+    }
+
+    /// The names, as SQL writes them, of rows that no release has put: the name is no text, or the bytes are none.
+    package func foreign() throws(StoreError) -> [String] {
+        try mapped { () throws(DatabaseError) in
+            try connection.all(
+                "SELECT substr(quote(name), 1, 90) FROM value WHERE typeof(name) <> 'text' OR typeof(bytes) <> 'blob'"
+            ) { $0.text(0) }
         }
     }
 

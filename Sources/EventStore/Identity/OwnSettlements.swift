@@ -23,6 +23,9 @@ struct OwnSettlements {
         if let of = object["of"]?.text { named["\(name) \(of)"] = time }
     }
 
+    /// Whether it was settled that events of this origin are lost (`AMNESIA`).
+    func hasSettledLoss(of origin: OriginID) -> Bool { times["AMNESIA \(origin)"] != nil }
+
     /// When the finding was settled; `nil` if it was not, after it was found.
     func time(of found: CutEvidence) -> Int64? {
         let name = "\(found.kind.code) \(found.name)"

@@ -28,6 +28,8 @@ struct RollbackDetection {
         let mark: Mark?
         let end: LogEnd.Found
         let wal: WALVerdict
+        /// What peers have told that they hold.
+        let told: [HeldHead]
     }
 
     init(
@@ -67,11 +69,15 @@ struct RollbackDetection {
             // Every run leaves one: the store was put together from parts.
             change = .copied
         }
+        // Of a copy peers may know more: it begins a new origin in any case.
+        if change != .copied, change != .machine {
+            for held in left.told where held.head.origin == had.origin { try compare(held, reader, origins) }
+        }
         if folder != before { values["witness"] = "" }
         // A store and its configuration may have changed together, as where a backup is put on a new disk.
         let other = before == wanted ? nil : before.map { WitnessKeeper(folder: $0, identity: identity) }
         switch other?.read(key.publicKey) {
-        case .seen(let found): if try compare(found.head.head, reader, origins) { change = .witness }
+        case .seen(let found): try compare(found, in: before ?? "", reader, origins)
         case .missing(let why), .unusable(let why): silence = why
         case nil: break
         }
@@ -83,7 +89,7 @@ struct RollbackDetection {
             seen = found
             remember(wanted)
             silence = nil
-            if try compare(found.head.head, reader, origins) { change = .witness }
+            try compare(found, in: wanted, reader, origins)
         // Where it was not kept before there is none.
         case .missing(let why): if wanted == before { silence = why }
         case .unusable(let why): silence = why
@@ -113,6 +119,27 @@ struct RollbackDetection {
         return true
     }
 
+    /// Of a log that ends too early the new origin's first event tells. Of another history evidence is kept, for soon the witness knows
+    /// the new origin only.
+    private mutating func compare(
+        _ witness: WitnessKeeper.Seen, in folder: String, _ reader: LogReader, _ origins: [StoredOrigin]
+    ) throws(StoreError) {
+        let head = witness.head.head
+        guard try compare(head, reader, origins) else { return }
+        if (origins.first { $0.id == head.origin }?.size ?? 0) >= head.size {
+            isCut(head.otherHistory("the witness in \(folder)"), head, 0)
+        }
+        change = .witness
+    }
+
+    private mutating func compare(
+        _ held: HeldHead, _ reader: LogReader, _ origins: [StoredOrigin]
+    ) throws(StoreError) {
+        let head = held.head
+        guard try compare(head, reader, origins) else { return }
+        isCut(had.seq < head.size ? head.beyond(had.seq, held.source) : head.otherHistory(held.source), head, 0)
+    }
+
     private mutating func compare(
         _ mark: Mark, _ reader: LogReader, _ origins: [StoredOrigin]
     ) throws(StoreError) {
@@ -134,16 +161,16 @@ struct RollbackDetection {
         _ found: LogEnd.Found, after mark: Mark, _ surroundings: HostFingerprint, _ reader: LogReader,
         _ key: SigningKey
     ) throws(StoreError) {
-        // After an orderly end the mark says it all.
-        guard mark.state == .running else { return }
+        // After an orderly end the mark says it all, unless log and mark were put back.
+        let isOrderly = mark.state == .stopped
         let isSameBoot = mark.boot != nil && mark.boot == surroundings.boot
         switch found {
         case .missing:
-            isCut("log.end, which says how far the log went, is not there", nil, 0)
+            if !isOrderly { isCut("log.end, which says how far the log went, is not there", nil, 0) }
         case .unreadable:
-            if isSameBoot { isCut("log.end, which says how far the log went, cannot be read", nil, 0) }
+            if !isOrderly, isSameBoot { isCut("log.end, which says how far the log went, cannot be read", nil, 0) }
         case .end(let end) where end.incarnation != mark.incarnation:
-            isCut("log.end, which says how far the log went, is of another log", nil, 0)
+            if !isOrderly { isCut("log.end, which says how far the log went, is of another log", nil, 0) }
         case .end(let end):
             guard isSameBoot || mark.durability == .full else { return }
             if top < end.position {
@@ -219,6 +246,24 @@ extension RollbackDetection {
         else { return }
         witness.note(head)
         if witness.problem == nil { remember(witness.folder) }
+    }
+}
+
+/// A head of the origin that the node appends to, which a peer holds, and how findings name the peer.
+struct HeldHead {
+    let head: TreeHead
+    let source: String
+}
+
+extension TreeHead {
+    /// What is said of a log whose origin ends at `seq`, before this head.
+    func beyond(_ seq: UInt64, _ source: String) -> String {
+        "origin \(origin) ends at seq \(seq); \(source) knows \(size) of its events"
+    }
+
+    /// What is said of a log with other events than this head's. Those before `first` are agreed upon.
+    func otherHistory(_ source: String, from first: UInt64 = 1) -> String {
+        "the events of origin \(origin) from seq \(first) to \(size) are not all those that \(source) knows"
     }
 }
 

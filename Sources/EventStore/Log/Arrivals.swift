@@ -29,7 +29,8 @@ struct Arrivals {
     mutating func note(_ position: UInt64, at now: Int64, on connection: Connection) throws(DatabaseError) {
         // A clock that was set back begins a new row, too.
         if let last, now >= last, now - last < Self.span { return }
-        let insert = try connection.statement("INSERT INTO arrival(position, time) VALUES(?, ?)")
+        // A row that no event came with is no reason not to note this one.
+        let insert = try connection.statement("INSERT OR REPLACE INTO arrival(position, time) VALUES(?, ?)")
         defer { insert.reset() }
         try insert.bind(1, position)
         try insert.bind(2, now)

@@ -28,6 +28,8 @@ package struct CommitNotice: Sendable {
     package var isFollowedUp = false
     /// Whether events that were here have got their payloads: what was made of them has to be made anew.
     package let isHealed: Bool
+    /// What events of other nodes have done to older ones here; at most ``Replacement/most``.
+    package var replacements: [Replacement] = []
 
     /// Whether `earlier` is of no use beside this one: both speak of one origin, the same.
     package func replaces(_ earlier: CommitNotice) -> Bool {

@@ -3,12 +3,13 @@ struct OriginState: Sendable {
     let ref: Int64
     let id: OriginID
     let key: VerifyingKey
-    var range: MerkleRange
+    var tree: GrowingTree
     /// Of its last event, as far as that can be told.
     var hlc: HybridTime
     /// The same, if that event's header can be read.
     var stamp: HybridTime?
 
+    var range: MerkleRange { tree.range }
     var size: UInt64 { range.size }
 
     /// What a head of all of it says.
@@ -78,7 +79,7 @@ struct LogState: Sendable {
             state.add(
                 OriginState(
                     ref: origin.ref, id: origin.id, key: origin.key,
-                    range: try merkle.range(origin: origin.ref, size: size, names: &names),
+                    tree: try merkle.tree(origin: origin.ref, size: size, names: &names),
                     hlc: HybridTime(rawValue: UInt64(bitPattern: hlc)),
                     stamp: isReadable ? HybridTime(rawValue: UInt64(bitPattern: hlc)) : nil))
         }

@@ -1,5 +1,5 @@
-/// The Merkle trees in the log: tables `node` and `head`. Only the roots of perfect subtrees whose level is a multiple of
-/// eight are stored (256, 65,536, … leaves); what lies between is hashed again when it is needed.
+/// The Merkle trees in the log: tables `node`, `tile` and `head`. Only the roots of perfect subtrees whose level is a multiple of
+/// eight (256, 65,536, … leaves), or four (16), are stored; what lies between is hashed again when it is needed.
 struct MerkleStore {
     static let levelStep = 8
 
@@ -8,10 +8,23 @@ struct MerkleStore {
 
     /// The tree of an origin's first `size` events.
     func range(origin: Int64, size: UInt64, names: inout InternedStrings) throws(DatabaseError) -> MerkleRange {
-        let peaks = try MerkleProof.peaks(0, size) { (level, index) throws(DatabaseError) in
+        try tree(origin: origin, size: size, names: &names).range
+    }
+
+    /// The same, ready to grow.
+    func tree(origin: Int64, size: UInt64, names: inout InternedStrings) throws(DatabaseError) -> GrowingTree {
+        let whole = size & ~((1 << UInt64(Self.levelStep)) - 1)
+        let peaks = try MerkleProof.peaks(0, whole) { (level, index) throws(DatabaseError) in
             try node(origin: origin, level: level, index: index, names: &names)
         }
-        return MerkleRange(size: size, peaks: peaks)
+        var tree = GrowingTree(MerkleRange(size: whole, peaks: peaks))
+        for leaf in try leaves(origin: origin, from: whole + 1, count: size - whole, names: &names) {
+            _ = tree.grow(leaf, using: sha)
+        }
+        guard tree.range.size == size else {
+            throw .damaged(.table("event"), "the Merkle tree of origin \(origin) lacks leaves behind \(whole)")
+        }
+        return tree
     }
 
     /// The root of an origin's first `size` events.
@@ -27,27 +40,32 @@ struct MerkleStore {
         let count = UInt64(1) << UInt64(level - stored)
         let first = index * count
         var range = MerkleRange()
-        if stored == 0 {
-            for leaf in try leaves(origin: origin, from: first + 1, count: count, names: &names) {
-                range.append(leaf, using: sha)
-            }
-        } else {
-            let select = try connection.statement(
-                "SELECT hash FROM node WHERE origin = ? AND level = ? AND number >= ? AND number < ? ORDER BY number")
-            defer { select.reset() }
-            try select.bind(1, origin)
-            try select.bind(2, Int64(stored))
-            try select.bind(3, first)
-            try select.bind(4, first + count)
-            while try select.step() {
-                guard let hash = select.digest(0) else { break }
-                range.append(hash, using: sha)
-            }
-        }
+        let below =
+            stored == 0
+            ? try leaves(origin: origin, from: first + 1, count: count, names: &names)
+            : try nodes(origin: origin, level: stored, from: first, count: count)
+        for hash in below { range.append(hash, using: sha) }
         guard range.size == count else {
             throw .damaged(.table("node"), "the Merkle tree of origin \(origin) lacks nodes of level \(stored)")
         }
         return range.root(using: sha)
+    }
+
+    /// Those of `count` nodes of a level that is stored, from the `first` on, that are here.
+    func nodes(origin: Int64, level: Int, from first: UInt64, count: UInt64) throws(DatabaseError) -> [Digest] {
+        let select = try connection.statement(
+            "SELECT hash FROM node WHERE origin = ? AND level = ? AND number >= ? AND number < ? ORDER BY number")
+        defer { select.reset() }
+        try select.bind(1, origin)
+        try select.bind(2, Int64(level))
+        try select.bind(3, first)
+        try select.bind(4, first + count)
+        var nodes: [Digest] = []
+        while try select.step() {
+            guard let hash = select.digest(0) else { break }
+            nodes.append(hash)
+        }
+        return nodes
     }
 
     /// The leaves of those of `count` events from `seq` on that are here.
@@ -68,15 +86,15 @@ struct MerkleStore {
         return leaves
     }
 
-    /// Stores a perfect subtree's root if its level is one that is kept.
-    func insertNode(origin: Int64, level: Int, index: UInt64, hash: Digest) throws(DatabaseError) {
-        guard level > 0, level % Self.levelStep == 0 else { return }
+    /// Stores a perfect subtree's root that the event at `position` completes, with its tile.
+    func insert(_ node: MerkleNode, origin: Int64, at position: UInt64) throws(DatabaseError) {
         let insert = try connection.statement("INSERT INTO node(origin, level, number, hash) VALUES(?,?,?,?)")
         try insert.bind(1, origin)
-        try insert.bind(2, Int64(level))
-        try insert.bind(3, index)
-        try insert.bind(4, blob: hash.bytes)
+        try insert.bind(2, Int64(node.level))
+        try insert.bind(3, node.index)
+        try insert.bind(4, blob: node.hash.bytes)
         try insert.run()
+        if let tile = node.tile { try self.insert(tile, at: position) }
     }
 
     /// Heads of one origin that lie closer together than this replace each other.
@@ -123,26 +141,6 @@ struct MerkleStore {
             head: TreeHead(
                 origin: origin, size: select.uint64(0), root: root, hlc: HybridTime(rawValue: select.uint64(2))),
             signature: select.bytes(3))
-    }
-}
-
-/// The root of a perfect subtree: the `index`-th of 2^level events.
-struct MerkleNode: Sendable {
-    let level: Int
-    let index: UInt64
-    let hash: Digest
-}
-
-extension MerkleRange {
-    /// Adds a leaf. Gives the roots of subtrees that it completes, those that the log keeps.
-    mutating func grow(_ leaf: Digest, using sha: SHA256) -> [MerkleNode] {
-        var nodes: [MerkleNode] = []
-        append(leaf, using: sha) { level, index, hash in
-            if level > 0, level % MerkleStore.levelStep == 0 {
-                nodes.append(MerkleNode(level: level, index: index, hash: hash))
-            }
-        }
-        return nodes
     }
 }
 

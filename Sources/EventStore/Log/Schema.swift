@@ -51,9 +51,12 @@ enum Schema {
           origin INTEGER, size INTEGER, root BLOB NOT NULL, hlc INTEGER NOT NULL, signature BLOB NOT NULL,
           PRIMARY KEY(origin, size)
         ) WITHOUT ROWID;
-        """ + reach + Arrivals.table
+        """ + added
 
-    /// Stores of earlier releases get this table when they are opened for writing; only what serves peers reads it.
+    /// Tables that stores of earlier releases get when they are opened for writing.
+    static let added = reach + Arrivals.table + MerkleTile.table
+
+    /// Only what serves peers reads it.
     static let reach = """
         CREATE TABLE IF NOT EXISTS reach(
           origin INTEGER PRIMARY KEY, size INTEGER NOT NULL, head INTEGER NOT NULL, root BLOB NOT NULL,
@@ -101,13 +104,15 @@ enum Schema {
     /// Whether the log has seals: version 1 had none.
     static func hasSeals(_ connection: Connection) throws(DatabaseError) -> Bool { try version(of: connection) >= 2 }
 
-    /// Lets a log without actors be read as if it had the column, by a view of this connection alone. Once another connection
-    /// upgrades the log, the column itself is what the view has under that name.
+    /// Lets a log without actors, or seals, be read as if it had the columns, by a view of this connection alone. Once another connection
+    /// upgrades the log, the columns themselves are what the view has under those names.
     static func readAsCurrent(_ connection: Connection) throws(DatabaseError) {
-        guard (1...2).contains(try version(of: connection)) else { return }
+        let version = try version(of: connection)
+        guard (1...2).contains(version) else { return }
+        let lacking = version == 1 ? "NULL AS seal, NULL AS actor" : "NULL AS actor"
         try connection.execute(
             """
-            PRAGMA query_only = OFF; CREATE TEMP VIEW event AS SELECT *, NULL AS actor FROM main.event;
+            PRAGMA query_only = OFF; CREATE TEMP VIEW event AS SELECT *, \(lacking) FROM main.event;
             PRAGMA query_only = ON;
             """)
     }

@@ -79,6 +79,25 @@ extension LogReader {
         return counting.position == stored.position ? nil : counting.dot
     }
 
+    /// Which event counts in place of `stored`, and how many others were recorded as it with another payload: of twins one alone is shown, and
+    /// whose text that is the stamps of their nodes say.
+    package func twins(of stored: StoredEvent) throws(StoreError) -> (counting: Dot?, others: Int) {
+        let group = try mapped { () throws(DatabaseError) in
+            try twins(of: stored.twinOf ?? stored.position, through: UInt64(Int64.max))
+        }
+        guard group.count > 1, let counting = Self.counting(inPlaceOf: stored.position, group) else {
+            return (nil, 0)
+        }
+        var others = 0
+        for member in group where member.position != stored.position {
+            guard let other = try event(at: member.position)?.event, other.header.isTwin(of: stored.event.header),
+                let (mine, theirs) = stored.event.payload.flatMap({ mine in other.payload.map { (mine, $0) } })
+            else { continue }
+            if mine != theirs { others += 1 }
+        }
+        return (counting.position == stored.position ? nil : counting.dot, others)
+    }
+
     /// Of the event at `position` and its twins the one that counted when the log reached `known`, where that is another and the event came
     /// later.
     func twin(countingBefore position: UInt64, at known: UInt64) throws(DatabaseError) -> TwinMember? {

@@ -88,12 +88,17 @@ extension InvalidEvent: CustomStringConvertible {
 
 /// Types of events that nodes write for themselves and their operators, and that mean something to other nodes. Appends and imports
 /// are refused with them.
-enum ReservedType {
+package enum ReservedType {
     private static let prefixes = ["origin.", "access.", "subscription.", "finding."]
     static let userErased = "user.erased"
     static let conversationErased = "conversation.erased"
     /// An operator has dealt with what a notice tells.
     static let findingSettled = "finding.settled"
+
+    /// Whether events of this type say who may do what here, or who has read what.
+    package static func isOfAccess(_ type: String) -> Bool {
+        type.utf8.first == UInt8(ascii: "a") && type.hasPrefix("access.")
+    }
 
     /// Whether events of this type let payloads go.
     static func isErasure(_ type: String) -> Bool {

@@ -95,7 +95,7 @@ package final class AnswerExport {
             guard let head = receipt.heads.first(where: { $0.head.head.origin == dot.origin })?.head.head,
                 let origin = try reader.origin(dot.origin)
             else { return nil }
-            paths = (head, AuditPaths(reader, origin: origin.ref, size: head.size, using: sha))
+            paths = (head, try AuditPaths(reader, origin: origin.ref, size: head.size, using: sha))
         }
         guard let (head, paths) = paths, let path = try paths.path(of: dot.seq) else { return nil }
         let isIncluded = MerkleProof.isIncluded(

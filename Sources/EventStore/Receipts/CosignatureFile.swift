@@ -25,12 +25,14 @@ package final class CosignatureFile {
 
     /// The names of values that are no list of cosignatures, or not of what they are named after: with them nothing can be compared.
     package func strange(to own: NodeID) throws(StoreError) -> [String] {
-        try values.all("").filter { name, bytes in
+        let foreign = try values.foreign()
+        let strange = try values.all("").filter { name, bytes in
             if name.hasPrefix("node/") {
                 return NodeID(text: name.dropFirst(5)).flatMap { CosignatureList(bytes, of: $0) } == nil
             }
             return CosignatureList(bytes, of: own)?.entries.map { "mine/\($0.head.origin)" } != [name]
-        }.map(\.name)
+        }
+        return foreign + strange.map(\.name)
     }
 
     /// Keeps what this node is about to say, and waits until the disk has it: it must not be forgotten once others know it.

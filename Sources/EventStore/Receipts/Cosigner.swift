@@ -50,17 +50,41 @@ package final class Cosigner {
 
     /// Whether the log is what the head says, and goes on from what was said before.
     private func mayCosign(_ head: SignedHead, of origin: StoredOrigin) throws(StoreError) -> Bool {
-        guard head.isValid(for: origin.key), try reader.root(of: origin.id, size: head.head.size) == head.head.root
+        guard let why = try Self.refusal(of: head, of: origin, after: mine[origin.id], in: reader) else {
+            return true
+        }
+        refused[origin.id] = why
+        return false
+    }
+
+    private static func refusal(
+        of head: SignedHead, of origin: StoredOrigin, after said: Cosignature?, in log: LogReader
+    ) throws(StoreError) -> String? {
+        guard head.isValid(for: origin.key), try log.root(of: origin.id, size: head.head.size) == head.head.root
         else {
-            refused[origin.id] = "its events are not those of its head at \(head.head.size)"
-            return false
+            return "its events are not those of its head at \(head.head.size)"
         }
-        guard let said = mine[origin.id]?.head else { return true }
-        guard try reader.root(of: origin.id, size: said.size) == said.root else {
-            refused[origin.id] = "its first \(said.size) events are not those that this node has cosigned"
-            return false
+        guard let said = said?.head, try log.root(of: origin.id, size: said.size) != said.root else { return nil }
+        return "its first \(said.size) events are not those that this node has cosigned"
+    }
+
+    /// Origins of which the node would cosign nothing more, and why, as its files say it: for who reads them without the node.
+    package static func refusals(in files: StoreFiles) throws(StoreError) -> [(origin: OriginID, why: String)] {
+        let log = try LogReader(files)
+        let own = try StoreIdentity(log).node
+        guard let file = try CosignatureFile(reading: files), let key = try log.key(of: own) else { return [] }
+        let said = Dictionary(
+            try file.mine(own).filter { $0.isValid(for: key) }.map { ($0.head.origin, $0) },
+            uniquingKeysWith: { $0.head.size < $1.head.size ? $1 : $0 })
+        let forked = Set(try ForkEvidence.list(files).map(\.origin))
+        var found: [(origin: OriginID, why: String)] = []
+        for origin in try log.origins() where origin.node != own && !forked.contains(origin.id) {
+            guard let head = try log.head(of: origin.id, atLeast: 1, largest: true), head.head.size <= origin.size,
+                let why = try refusal(of: head, of: origin, after: said[origin.id], in: log)
+            else { continue }
+            found.append((origin.id, why))
         }
-        return true
+        return found
     }
 
     /// What is told to others: of the origins that grew last, where there are more than a list holds.

@@ -1,3 +1,12 @@
+extension HeldHead {
+    /// What the peers of the store in `files` hold of `origin`, which it appends to. None where that cannot be read, or has two histories.
+    static func ofPeers(_ files: StoreFiles, of origin: OriginID) throws(StoreError) -> [HeldHead] {
+        guard try !ForkEvidence.list(files).contains(where: { $0.origin == origin }) else { return [] }
+        let all = ((try? KnownHead.ofPeers(files)) ?? []).filter { $0.head.origin == origin }
+        return all.map { HeldHead(head: $0.head, source: $0.source) }.sorted { $0.head.size < $1.head.size }
+    }
+}
+
 extension KnownHead {
     /// What the peers of the store in `files` have told that they hold. They may be ahead in all origins but the store's own.
     package static func ofPeers(_ files: StoreFiles) throws(StoreError) -> [KnownHead] {

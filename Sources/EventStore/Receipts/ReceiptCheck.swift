@@ -194,7 +194,7 @@ extension ReceiptError: CustomStringConvertible {
     /// One sentence for people.
     package var description: String {
         switch self {
-        case .other: "the file is neither a receipt nor a proven answer"
+        case .other: "the file is neither a receipt nor a proven answer, or of a later release"
         case .line("form"): "not written in the form of FORMATS.md"
         case .line(let member): "\(member): missing or wrong"
         case .place(let what): what

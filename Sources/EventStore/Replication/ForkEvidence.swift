@@ -20,7 +20,8 @@ package struct ForkBranch: Hashable, Sendable {
         self.proof = proof
     }
 
-    func leaf(_ sha: SHA256) -> Digest { sha.leaf(header: header, payloadDigest: payloadDigest) }
+    /// The Merkle leaf of the event, which tells the branches apart.
+    package func leaf(_ sha: SHA256) -> Digest { sha.leaf(header: header, payloadDigest: payloadDigest) }
 
     /// Whether the origin's key signed a history whose event `seq` is this one.
     package func isValid(_ dot: Dot, key: VerifyingKey) -> Bool {

@@ -112,6 +112,23 @@ extension ViewReader {
         return starter.hasSameBytes(as: user)
     }
 
+    /// Whether the event at a position opens a conversation of which this node had events before that were recorded later: it decides now who
+    /// moderates what is there.
+    package func opensLate(_ position: UInt64) throws(StoreError) -> Bool {
+        guard let header = try log.event(at: position)?.event.header, let conversation = header.conversation,
+            let ref = try log.ref(conversation)
+        else { return false }
+        let opening = try reading { connection throws(DatabaseError) in
+            try ConversationRow.load(ref, connection).opening?.stamp.key.dot
+        }
+        guard opening == header.dot, position > 1 else { return false }
+        var query = TimelineQuery()
+        query.knownAt = position - 1
+        return try newest(1, of: .conversation(conversation), query).entries.contains {
+            $0.stored.event.header.hlc > header.hlc
+        }
+    }
+
     /// The message with those edits and retractions alone that `isSeen` lets through, by the event that says so.
     package func entry(
         _ stored: StoredEvent, _ query: TimelineQuery, isSeen: (EventHeader) throws(StoreError) -> Bool

@@ -75,12 +75,15 @@ extension ViewReader {
         return UInt64(clamping: try PeopleChange.number(in: conversation, connection) + change.change)
     }
 
-    /// Whether any event says of a conversation who takes part.
+    /// Whether a conversation keeps a list of who takes part: its opening names them. One who lets another in later does not make it keep one,
+    /// or those who were there would be out.
     package func keepsList(_ id: String) throws(StoreError) -> Bool {
         guard let ref = try log.ref(id) else { return false }
-        return try reading { connection throws(DatabaseError) in
-            try connection.integer("SELECT 1 FROM member WHERE conversation = ? LIMIT 1", .integer(ref)) != nil
+        let dot = try reading { connection throws(DatabaseError) in
+            try ConversationRow.load(ref, connection).opening?.stamp.key.dot
         }
+        guard let dot, let payload = try log.event(dot)?.event.payload else { return false }
+        return JSONObject(validated: payload).strings("participants")?.isEmpty == false
     }
 
     /// The events that say when a user takes part in a conversation, where that is one, and its beginning; by when they were recorded. `nil` if

@@ -62,7 +62,7 @@ extension ViewReader {
             found.removeSubrange(limit...)
             (page.next, page.cut) = (found.last?.place, nil)
         }
-        page.rooms = try told(found, user, memory)
+        page.rooms = try told(found, user, memory, query)
         return page
     }
 
@@ -140,11 +140,12 @@ extension ViewReader {
 
     /// The rooms with all that a list tells of them.
     private func told(
-        _ found: [FoundRoom], _ user: String, _ memory: Memtables
+        _ found: [FoundRoom], _ user: String, _ memory: Memtables, _ query: RoomQuery
     ) throws(StoreError) -> [UserRoom] {
         let known = found.map { memory.find($0.occupant.conversation) }
         var rooms: [UserRoom] = []
-        let messages = try lastMessages(found)
+        let messages = try messages(found.map(\.message))
+        let firsts = query.withFirst ? try self.messages(try first(of: found, memory)) : [:]
         try inOneReading { () throws(StoreError) in
             for (index, room) in found.enumerated() {
                 let conversation = room.occupant.conversation
@@ -159,7 +160,7 @@ extension ViewReader {
                 }
                 rooms.append(
                     UserRoom(
-                        summary: try named(row), last: messages[index],
+                        summary: try named(row), last: messages[index], first: firsts[index],
                         unread: min(unread.count, UserRoom.mostUnread),
                         hasMoreUnread: unread.hasMore, isHidden: room.occupant.isHidden,
                         joined: room.membership?.joined, others: others, people: people,
@@ -169,12 +170,41 @@ extension ViewReader {
         return rooms
     }
 
-    /// The last messages of rooms, by index, as they stand now.
-    private func lastMessages(_ found: [FoundRoom]) throws(StoreError) -> [Int: RoomMessage] {
+    /// Messages that are looked at for one of a person: a bot may have greeted.
+    private static let mostGreetings = 4
+
+    /// The positions of the first messages of rooms that the user may see.
+    private func first(of found: [FoundRoom], _ memory: Memtables) throws(StoreError) -> [UInt64?] {
+        var positions: [UInt64?] = []
+        for room in found {
+            let begun = try reading { connection throws(DatabaseError) in
+                let conversation = room.occupant.conversation
+                let since = try joinedAt(room, try ConversationRow.load(conversation, connection))
+                var range = RowRange.all(of: conversation)
+                range.most = Self.mostRowsOfRoom
+                range.condition = { row in row.speaker != nil && since.map { row.hlc >= $0 } ?? true }
+                var rows = OwnerRows(.timeline, memory, owner: conversation)
+                return try rows.rows(in: range, limit: Self.mostGreetings, connection).rows.map(\.position)
+            }
+            var chosen = begun.first
+            for position in begun {
+                guard try log.event(at: position)?.event.header.type == EventType.messagePosted.rawValue else {
+                    continue
+                }
+                chosen = position
+                break
+            }
+            positions.append(chosen)
+        }
+        return positions
+    }
+
+    /// Messages at positions, by index, as they stand now.
+    private func messages(_ positions: [UInt64?]) throws(StoreError) -> [Int: RoomMessage] {
         var events: [StoredEvent] = []
         var indexes: [Int] = []
-        for (index, room) in found.enumerated() {
-            guard let position = room.message, let event = try log.event(at: position) else { continue }
+        for (index, position) in positions.enumerated() {
+            guard let position, let event = try log.event(at: position) else { continue }
             events.append(event)
             indexes.append(index)
         }

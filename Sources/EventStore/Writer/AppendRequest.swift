@@ -36,6 +36,8 @@ public enum AppendRejection: Error, Hashable, Sendable {
     case idReused(position: UInt64)
     /// The conversation is not at the version the appender expected.
     case conversationMoved(expected: UInt64, actual: UInt64)
+    /// It begins a conversation that has events already, and its appender may begin new ones alone.
+    case begun(conversation: String)
     /// It is fine, but its request is all or nothing and the draft at `index` is not.
     case batchRejected(index: Int)
 
@@ -45,6 +47,7 @@ public enum AppendRejection: Error, Hashable, Sendable {
         case .invalid(let invalid): invalid.code
         case .idReused: "E_ID_REUSED"
         case .conversationMoved: "E_VERSION"
+        case .begun: "E_BEGUN"
         case .batchRejected: "E_BATCH"
         }
     }
@@ -58,6 +61,8 @@ extension AppendRejection: CustomStringConvertible {
         case .idReused(let position): "id: already used for an event with other content, at position \(position)"
         case .conversationMoved(let expected, let actual):
             "conversation: expected version \(expected), it is at \(actual)"
+        case .begun(let conversation):
+            "conversation.started: conversation \(conversation) has events already; a program (role app) can still say how it began"
         case .batchRejected(let index): "nothing of the request was stored, because of its event \(index + 1)"
         }
     }
@@ -110,10 +115,22 @@ package struct AppendCondition: Sendable {
     }
 }
 
+/// Which conversations a request may begin: those without any event. Who comes later could make himself their moderator. The writer looks at
+/// what came since.
+package struct NewConversations: Sendable {
+    /// Those of the request that had events when the log was at `position`.
+    let begun: TextSet
+    let position: UInt64
+
+    package init(but begun: TextSet, at position: UInt64) { (self.begun, self.position) = (begun, position) }
+}
+
 /// A batch on its way to the writer.
 struct AppendRequest: Sendable {
     var drafts: [PreparedDraft] = []
     var condition: AppendCondition?
+    /// `nil`: it may begin any conversation, at any time.
+    var newOnly: NewConversations?
     var atomicity: Atomicity
 }
 

@@ -23,6 +23,8 @@ final class Appender {
     var isHealed = false
     /// What this node's own erasures let go: what comes and is covered is stored without its payload.
     var erasures = Erasures()
+    /// What received events of the open transaction do to older ones.
+    var replacements: [Replacement] = []
     /// Where the open transaction has put erasure events, this node's and others'.
     var newErasures: [UInt64] = []
     /// Whether some have been committed since ``LogTransactions/takeErasures()``.
@@ -53,7 +55,7 @@ final class Appender {
         fresh = FewEvents()
         (unsealed, sealed) = (nil, nil)
         isHealed = false
-        newErasures = []
+        (newErasures, replacements) = ([], [])
         state = try LogState.load(from: connection, using: sha, wall: wall())
         try loadErasures()
     }
@@ -72,6 +74,8 @@ final class Appender {
     /// - Parameter sealer: Where the commit ends with it: a lone event is then stored with its seal.
     func append(_ request: AppendRequest, sealing sealer: Sealer? = nil) throws(DatabaseError) -> [AppendOutcome] {
         if let rejection = try violated(request.condition) { return try answer(request, rejecting: rejection) }
+        let late = try late(request)
+        if let first = late.first { return try append(request, but: late, first) }
         if request.atomicity == .whole, request.drafts.count > 1, let refused = try firstConflict(request.drafts) {
             return request.drafts.indices.map { index in
                 .rejected(index == refused.index ? refused.rejection : .batchRejected(index: refused.index))
@@ -118,7 +122,7 @@ final class Appender {
         let last = places[outcomes.count - 1].hlc
         state.clock = HybridClock(last: last)
         let growth = events.growth(outcomes.count)
-        (state.origins[own].range, state.origins[own].hlc) = (growth.tree, last)
+        (state.origins[own].tree, state.origins[own].hlc) = (growth.tree, last)
         try keep(growth.nodes, own)
         return outcomes
     }
@@ -152,33 +156,6 @@ final class Appender {
         return stored
     }
 
-    private func violated(_ condition: AppendCondition?) throws(DatabaseError) -> AppendRejection? {
-        guard let condition else { return nil }
-        var actual = condition.found
-        if let ref = try reader.ref(condition.expected.conversation, on: connection) {
-            let since = try connection.integer(
-                "SELECT count(*) FROM event WHERE position > ? AND conversation = ?",
-                .unsigned(condition.position), .integer(ref))
-            actual = actual.addingSaturated(UInt64(clamping: since ?? 0))
-        }
-        let expected = condition.expected.version
-        return actual == expected ? nil : .conversationMoved(expected: expected, actual: actual)
-    }
-
-    /// What becomes of a request whose condition does not hold: what is here already is here (INV-8), and nothing is added.
-    private func answer(
-        _ request: AppendRequest, rejecting rejection: AppendRejection
-    ) throws(DatabaseError) -> [AppendOutcome] {
-        let found = try request.drafts.map { (prepared) throws(DatabaseError) -> AppendOutcome? in
-            guard let id = prepared.draft.id, let stored = try stored(id), prepared.draft.matches(stored.event) else {
-                return nil
-            }
-            return .already(AppendReceipt(of: stored.event.header, at: stored.position))
-        }
-        let isHere = request.atomicity == .each || !found.contains(nil)
-        return found.map { isHere ? $0 ?? .rejected(rejection) : .rejected(rejection) }
-    }
-
     private func firstConflict(
         _ drafts: [PreparedDraft]
     ) throws(DatabaseError) -> (index: Int, rejection: AppendRejection)? {
@@ -195,7 +172,7 @@ final class Appender {
         return nil
     }
 
-    private func append(
+    func append(
         _ prepared: PreparedDraft, sealing sealer: Sealer? = nil
     ) throws(DatabaseError) -> AppendOutcome {
         guard let own = state.own else {
@@ -251,7 +228,7 @@ final class Appender {
         return try select.step() ? select.uint64(0) : nil
     }
 
-    private func stored(_ id: EventID) throws(DatabaseError) -> StoredEvent? {
+    func stored(_ id: EventID) throws(DatabaseError) -> StoredEvent? {
         let select = try connection.statement(
             "SELECT \(EventRow.columns) FROM event WHERE id = ? AND twin IS NULL")
         defer { select.reset() }
@@ -288,6 +265,7 @@ final class Appender {
                 throw .misuse("a gap before event \(header.dot)")
             }
             if !state.clock.observe(header.hlc, wall: wall) { try flag(index, header.hlc, wall: wall) }
+            let opensLate = try opensLate(header)
             var first = comesAsTwins ? try counting(header.id) : nil
             let body = kept(of: verified.event, index)
             do {
@@ -298,6 +276,7 @@ final class Appender {
                 try insert(header, body, origin: index, leaf: verified.leaf, twin: first)
             }
             comesAsTwins = first != nil
+            if comesAsTwins || opensLate { try noteReplacement(verified.event, twinOf: first, opensLate: opensLate) }
             if index != state.own { state.dirty.insert(index) }
         }
         for signed in batch.heads { try storeHead(signed) }
@@ -339,7 +318,7 @@ final class Appender {
         let ref = Int64(state.origins.count) + 1
         try Schema.insertOrigin(id, start.key, ref: ref, on: connection)
         state.add(
-            OriginState(ref: ref, id: id, key: start.key, range: MerkleRange(), hlc: HybridTime(rawValue: 0)))
+            OriginState(ref: ref, id: id, key: start.key, tree: GrowingTree(), hlc: HybridTime(rawValue: 0)))
         return state.origins.count - 1
     }
 
@@ -391,7 +370,7 @@ final class Appender {
         note(header, body, at: state.position, twin: twin)
         state.origins[index].hlc = header.hlc
         state.origins[index].stamp = header.isOpaque ? nil : header.hlc
-        try keep(state.origins[index].range.grow(leaf, using: sha), index)
+        try keep(state.origins[index].tree.grow(leaf, using: sha), index)
     }
 
     /// Keeps the event at the log's end for those who follow it.
@@ -401,17 +380,18 @@ final class Appender {
         fresh.add(StoredEvent(position: position, event: Event(header: header, body: body), twinOf: twin))
     }
 
-    /// Puts the roots of completed subtrees into the log.
+    /// Puts the roots of completed subtrees into the log. The origin's last events, back to the first of those, stand one after the other at
+    /// the log's end.
     private func keep(_ nodes: [MerkleNode], _ index: Int) throws(DatabaseError) {
+        let origin = state.origins[index]
         for node in nodes {
-            try merkle.insertNode(
-                origin: state.origins[index].ref, level: node.level, index: node.index, hash: node.hash)
+            try merkle.insert(node, origin: origin.ref, at: state.position - (origin.size - node.end))
         }
     }
 }
 
 extension AppendReceipt {
-    fileprivate init(of header: EventHeader, at position: UInt64) {
+    init(of header: EventHeader, at position: UInt64) {
         self.init(position: position, dot: header.dot, id: header.id, hlc: header.hlc)
     }
 }

@@ -20,12 +20,12 @@ struct BatchEncoder {
     private static let piece = 256
 
     let parts: [Deferred<Part>]
-    private let tree: MerkleRange
+    private let tree: GrowingTree
     private let growth: Deferred<MerkleGrowth>
 
     /// The events of `drafts` at `places`, as the next ones of `origin`.
     init(_ drafts: [PreparedDraft], at places: [Place], of origin: OriginState) {
-        let (id, size, tree) = (origin.id, origin.size, origin.range)
+        let (id, size, tree) = (origin.id, origin.size, origin.tree)
         let parts = stride(from: 0, to: places.count, by: Self.piece).map { first in
             Deferred {
                 let sha = SHA256()
@@ -56,7 +56,7 @@ struct BatchEncoder {
     /// The origin's tree with the first `count` of them.
     func growth(_ count: Int) -> MerkleGrowth {
         let whole = growth.output()
-        return whole.tree.size == tree.size + UInt64(count)
+        return whole.tree.range.size == tree.range.size + UInt64(count)
             ? whole : MerkleGrowth(of: tree, by: Self.leaves(parts).prefix(count))
     }
 
@@ -68,11 +68,11 @@ struct BatchEncoder {
 
 /// A tree that has grown.
 struct MerkleGrowth: Sendable {
-    let tree: MerkleRange
+    let tree: GrowingTree
     /// The roots of subtrees that were completed, those that the log keeps.
     let nodes: [MerkleNode]
 
-    init(of tree: MerkleRange, by leaves: some Sequence<Digest>) {
+    init(of tree: GrowingTree, by leaves: some Sequence<Digest>) {
         let sha = SHA256()
         var tree = tree
         var nodes: [MerkleNode] = []

@@ -3,16 +3,19 @@ package struct AppendCall: Sendable {
     package let drafts: [EventDraft]
     package let atomicity: Atomicity
     package let condition: AppendCondition?
+    /// What it may begin; `nil`: any conversation, at any time.
+    package let newOnly: NewConversations?
     /// Runs once. Must be short.
     package let completion: @Sendable (Result<[AppendOutcome], StoreError>) -> Void
 
     package init(
         drafts: [EventDraft], atomicity: Atomicity, condition: AppendCondition? = nil,
+        newOnly: NewConversations? = nil,
         completion: @escaping @Sendable (Result<[AppendOutcome], StoreError>) -> Void
     ) {
         self.drafts = drafts
         self.atomicity = atomicity
-        self.condition = condition
+        (self.condition, self.newOnly) = (condition, newOnly)
         self.completion = completion
     }
 }
@@ -83,9 +86,9 @@ struct DraftValidation: Sendable {
     }
 
     /// What the writer is asked; `nil` when no draft is left.
-    func request(_ condition: AppendCondition?) -> AppendRequest? {
+    func request(_ condition: AppendCondition?, _ newOnly: NewConversations? = nil) -> AppendRequest? {
         guard !accepted.isEmpty else { return nil }
-        return AppendRequest(drafts: accepted, condition: condition, atomicity: atomicity)
+        return AppendRequest(drafts: accepted, condition: condition, newOnly: newOnly, atomicity: atomicity)
     }
 
     /// An outcome for each draft, of those of the accepted.

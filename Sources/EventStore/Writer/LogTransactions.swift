@@ -25,6 +25,7 @@ package final class LogTransactions {
     private let connection: Connection
     private let appender: Appender
     private var arrivals: Arrivals
+    private var tiles = TileFiller()
     private let signer: HeadSigner
 
     /// Takes over a log. One of an earlier release is upgraded; one whose own last events are not what this node wrote is refused.
@@ -36,7 +37,7 @@ package final class LogTransactions {
     ) throws(StoreError) {
         self.connection = connection
         self.signer = signer
-        try mapped { () throws(DatabaseError) in try connection.execute(Schema.reach + Arrivals.table) }
+        try mapped { () throws(DatabaseError) in try connection.execute(Schema.added) }
         try FormatUpgrade.run(on: connection)
         do throws(DatabaseError) {
             try LogUpgrade.run(on: connection)
@@ -73,6 +74,8 @@ package final class LogTransactions {
             for (index, job) in jobs.enumerated() {
                 answers.append(try perform(job, sealing: index == jobs.count - 1 ? signer.key.sealer : nil))
             }
+            // Nobody waits for it: a pause.
+            if jobs.isEmpty { try tiles.fill(appender.state.origins, with: appender.merkle) }
             return answers
         }
     }
@@ -90,9 +93,12 @@ package final class LogTransactions {
         appender.isFollowed = isFollowed
         let isHealed = appender.isHealed
         appender.isHealed = false
+        let replacements = appender.takeReplacements()
         guard isFollowed, !advanced.isEmpty || isHealed else { return (own, nil) }
         let top = appender.state.position
-        return (own, CommitNotice(top: top, origins: advanced, events: events, isHealed: isHealed))
+        var notice = CommitNotice(top: top, origins: advanced, events: events, isHealed: isHealed)
+        notice.replacements = replacements
+        return (own, notice)
     }
 
     /// Whether an erasure event has come since this was asked last.

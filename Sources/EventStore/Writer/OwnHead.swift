@@ -88,7 +88,7 @@ extension LogReader {
         return try mapped { () throws(DatabaseError) in
             guard let ref = try names.originRef(id, on: connection) else { return nil }
             return OriginState(
-                ref: ref, id: id, key: key, range: try merkle.range(origin: ref, size: size, names: &names),
+                ref: ref, id: id, key: key, tree: try merkle.tree(origin: ref, size: size, names: &names),
                 hlc: last.event.header.hlc, stamp: last.event.header.isOpaque ? nil : last.event.header.hlc)
         }
     }

@@ -24,6 +24,8 @@ package struct NodeNotice: Hashable, Sendable {
         case newStore = "NEW_STORE"
         /// What this node has of an origin is not what it has said to have: it cosigns nothing more of it.
         case witnessRefused = "WITNESS_REFUSED"
+        /// An event of another node, recorded earlier by its own stamp, has changed what was shown here of the past.
+        case replaced = "EVENT_REPLACED"
 
         /// Whether it tells of an origin what every node that has it can see for itself; all others tell what one store has found.
         package var isOfOrigin: Bool { self == .fork || self == .clock }
@@ -267,6 +269,23 @@ extension NodeNotice {
             "this node cosigns nothing more of origin \(origin): \(why)",
             action: "syncctl verify here and at that origin's node; one of the two stores was put back or changed: "
                 + "operating/trouble.md, 'A witness that refuses'", at: at)
+    }
+
+    /// - Parameters:
+    ///   - last: The last event that did it.
+    ///   - count: How many of that origin have, since this node's start.
+    package static func replaced(_ last: Replacement, count: Int, at: Int64) -> NodeNotice {
+        let what =
+            switch last.kind {
+            case .content: "counts in the place of one that was here, with another content"
+            case .opening: "says how a conversation began that was here, and so who moderates it"
+            }
+        return NodeNotice(
+            .replaced, .warning, subject: last.dot.origin.description,
+            "an event of origin \(last.dot.origin), recorded earlier by its own stamp, \(what): \(last.id) (\(count) of this origin)",
+            action:
+                "'syncctl show \(last.id)' names both; ask who runs that node whether it was meant: operating/trouble.md, "
+                + "'An event in another's place'", at: at)
     }
 
     static func newStore(_ node: NodeID, name: String, at: Int64) -> NodeNotice {

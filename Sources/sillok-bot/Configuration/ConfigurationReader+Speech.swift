@@ -1,7 +1,7 @@
 internal import BotKit
 internal import CommandLineKit
 
-// What a bot hears and says: context, answers, retries, guards, greeting, farewell, survey.
+// What a bot hears and says: context, answers, retries, guards, greeting, intake, farewell, survey.
 extension ConfigurationReader {
     func speech(_ top: inout Section, _ settings: inout BotSettings) throws(ConfigurationMistake) {
         if var section = try top.section("context") {
@@ -29,7 +29,12 @@ extension ConfigurationReader {
             if let span = try section.span("longest", in: 0...3_600_000) { settings.retries.longest = span }
             try section.end()
         }
-        settings.greeting = try text(&top, "greeting")
+        let greeting = try text(&top, "greeting")
+        let intake = try intake(&top)
+        guard greeting != nil || intake == nil else {
+            throw top.mistake("greeting", "it is missing: what intake asks first is said with it")
+        }
+        settings.greeting = greeting.map { .init($0, intake: intake) }
         if var section = try top.section("farewell") {
             let words = try section.texts("words") ?? []
             if words.isEmpty { throw section.mistake("words", "it is missing") }
@@ -70,6 +75,28 @@ extension ConfigurationReader {
         return text
     }
 
+    private func intake(_ top: inout Section) throws(ConfigurationMistake) -> Intake? {
+        guard var section = try top.section("intake") else { return nil }
+        var fields: [Intake.Field] = []
+        for value in try section.elements("fields") ?? [] {
+            var field = try Section(value, at: section.key("fields"))
+            let name = try field.required("field")
+            if fields.contains(where: { $0.name == name }) {
+                throw section.mistake("fields", "'\(name)' stands twice")
+            }
+            let form = try field.choice("form", Intake.Form.self) ?? .text
+            let ask = try requiredText(&field, "ask")
+            fields.append(.init(name, form, ask: ask, again: try text(&field, "again") ?? ask))
+            try field.end()
+        }
+        if fields.isEmpty { throw section.mistake("fields", "it is missing") }
+        let made = Intake(
+            fields: fields, skip: try section.texts("skip") ?? [], unless: try section.texts("unless") ?? [],
+            done: try requiredText(&section, "done"))
+        try section.end()
+        return made
+    }
+
     private func answerGuard(_ value: JSON5Value) throws(ConfigurationMistake) -> AnswerGuard {
         var section = try Section(value, at: "guards")
         let id = try section.required("id")
@@ -105,6 +132,8 @@ extension ConfigurationReader {
         var made = AnswerGuard(id, rule)
         made.when = try section.texts("when") ?? []
         made.unless = try section.texts("unless") ?? []
+        made.longestQuestion = try section.count("up_to", in: 1...100_000)
+        made.isOnce = try section.bool("once") ?? false
         made.repair = try section.text("repair")
         made.append = try text(&section, "append")
         made.instead = try text(&section, "instead")

@@ -25,7 +25,7 @@ struct ConfigurationReader {
         let endpoint = try endpoint(&top, &settings)
         if needsEndpoint, endpoint == nil { throw top.mistake("endpoint", "it is missing; --echo needs none") }
         try speech(&top, &settings)
-        let rules = Set(["guards", "emergencies", "greeting", "farewell", "survey"])
+        let rules = Set(["guards", "emergencies", "greeting", "intake", "farewell", "survey"])
         if case .object(let members) = value.content {
             let said = members.filter { rules.contains($0.name) }
             settings.rules = JSON5Value(content: .object(said), position: value.position).json ?? "{}"

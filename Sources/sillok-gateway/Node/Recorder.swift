@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import GatewayKit
 internal import SillokAPI
 internal import SillokClient
 
@@ -17,6 +18,8 @@ final class Recorder: Sendable {
         /// No other one has it.
         let number: UInt64
         let lines: [UInt8]
+        /// The alarm that it speaks of: it has to be one of the trip, as the node has it.
+        var alarm: (event: EventID, trip: Trip)?
         /// Nanoseconds of ``MonotonicClock``: who waits for it is told that the node is away.
         let deadline: UInt64
     }
@@ -24,7 +27,9 @@ final class Recorder: Sendable {
     /// What came of an entry: stored, or why it is not known to be.
     struct Outcome: Sendable {
         let number: UInt64
-        let failure: CommandFailure?
+        var failure: CommandFailure?
+        /// Whether the node has refused the entry for good: it would again.
+        var isRefused = false
     }
 
     private struct State {
@@ -79,7 +84,11 @@ final class Recorder: Sendable {
 
     private func work() {
         let connection = ClientConnection()
-        while let group = next() { append(group, over: connection) }
+        while let group = next() {
+            let (alarms, others) = (group.filter { $0.alarm != nil }, group.filter { $0.alarm == nil })
+            if !others.isEmpty { append(others, over: connection) }
+            for alarm in alarms { append([alarm], over: connection) }
+        }
     }
 
     private func next() -> [Entry]? {
@@ -106,11 +115,14 @@ final class Recorder: Sendable {
                 return
             case .refused(let failure, let isOfLines):
                 if isOfLines {
-                    log.warning("the node refuses a question: \(failure.what)", failure.code)
+                    // What a page says of an alarm must not grow the log.
+                    if rest[0].alarm == nil {
+                        log.warning("the node refuses a question: \(failure.what)", failure.code)
+                    }
                 } else {
                     isAway(failure)
                 }
-                return tell(rest.map { Outcome(number: $0.number, failure: failure) })
+                return tell(rest.map { Outcome(number: $0.number, failure: failure, isRefused: isOfLines) })
             case .again(let failure):
                 isAway(failure)
                 figures.triesAgain()
@@ -128,33 +140,76 @@ final class Recorder: Sendable {
     }
 
     private func attempt(_ group: [Entry], over connection: ClientConnection?) -> Attempt {
+        if let alarm = group.first?.alarm {
+            let route = ReadRoute.event(alarm.event.description)
+            switch ask(ClientRequest(target: route.path(with: [])), group, connection) {
+            case .success(let answer) where answer.status == 404 || answer.status == 200 && !Self.has(answer, alarm):
+                return .refused(Self.strange, isOfLines: true)
+            case .success(let answer) where answer.status != 200: return Self.attempt(failing: answer)
+            case .success: break
+            case .failure(let failure): return failure.attempt
+            }
+        }
+        let request = ClientRequest(method: "POST", target: Route.events.path, body: group.flatMap(\.lines))
+        switch ask(request, group, connection) {
+        // A request with a line that is not stored is answered with another status.
+        case .success(let answer): return answer.status == 200 ? .stored : Self.attempt(failing: answer)
+        case .failure(let failure): return failure.attempt
+        }
+    }
+
+    private static let strange = CommandFailure(
+        code: ErrorCode.notFound.rawValue, "there is no such alarm of this trip",
+        hint: "trip and alarm, as an answer has them", exitCode: .nothingFound)
+
+    /// Whether the node's answer is the alarm of that trip.
+    private static func has(_ answer: ClientRequest.Answer, _ alarm: (event: EventID, trip: Trip)) -> Bool {
+        guard let line = answer.body.split(separator: UInt8(ascii: "\n")).first,
+            let object = try? JSONObject(validating: Array(line))
+        else { return false }
+        let event = object.object("event") ?? object
+        return event.string("type") == TripRecord.alarmSet
+            && event.string("subject") == "conversation/" + alarm.trip.conversation
+    }
+
+    /// No answer of the node.
+    private struct Silence: Error {
+        let attempt: Attempt
+    }
+
+    private func ask(
+        _ wanted: ClientRequest, _ group: [Entry], _ connection: ClientConnection?
+    ) -> Result<ClientRequest.Answer, Silence> {
         let now = MonotonicClock.now
         let latest = group.map(\.deadline).max() ?? now
         let left = latest > now ? (latest - now) / 1_000_000 : 0
-        let request = ClientRequest(
-            method: "POST", target: Route.events.path, body: group.flatMap(\.lines),
-            timeout: Int(max(left, 200)))
+        var request = wanted
+        request.timeout = Int(max(left, 200))
         let node = configuration.node
-        let answer: ClientRequest.Answer
         do throws(CommandFailure) {
             // The token's file is read with each request: a new token counts at once.
             let place = try NodePlace.configured(
                 url: node.url, tokenFile: node.tokenFile, authorities: node.authorities)
-            do throws(ClientRequest.Failure) { answer = try request.send(to: place, over: connection) } catch {
+            do throws(ClientRequest.Failure) {
+                return .success(try request.send(to: place, over: connection))
+            } catch {
                 throw CommandFailure(
                     code: "E_UNREACHABLE", "the node does not answer: \(error.reason)",
                     hint: "is syncd running, and is api.url right?", exitCode: .unreachable)
             }
         } catch {
-            return error.exitCode == .unreachable ? .again(error) : .refused(error, isOfLines: false)
+            return .failure(
+                Silence(attempt: error.exitCode == .unreachable ? .again(error) : .refused(error, isOfLines: false)))
         }
-        // A request with a line that is not stored is answered with another status.
-        if answer.status == 200 { return .stored }
+    }
+
+    /// What an answer that is no success comes to.
+    private static func attempt(failing answer: ClientRequest.Answer) -> Attempt {
         let failure = ErrorAnswer(body: answer.body, status: answer.status).failure(status: answer.status)
-        switch answer.status {
-        case 400, 409, 413, 422: return .refused(failure, isOfLines: true)
-        case 429, 500..<600: return .again(failure)
-        default: return .refused(failure, isOfLines: false)
+        return switch answer.status {
+        case 400, 409, 413, 422: .refused(failure, isOfLines: true)
+        case 429, 500..<600: .again(failure)
+        default: .refused(failure, isOfLines: false)
         }
     }
 

@@ -17,7 +17,7 @@ final class Desk {
     }
 
     private struct Pending {
-        let done: (CommandFailure?) -> Void
+        let done: (Recorder.Outcome) -> Void
     }
 
     let transit: Transit
@@ -58,29 +58,32 @@ final class Desk {
         }
         let answer = transit.answer(request)
         let record = TripRecord(request, answer, of: trip, number: number, now: WallClock.now)
-        submit(record.lines) { [self] failure in
+        submit(record.lines) { [self] outcome in
+            let failure = outcome.failure
             let told: TripAnswer = failure == nil ? answer : .refused(.busy)
             note(try? request.question.get().code, told, at: place, since: began)
             answered(Answered(answer: told, record: failure == nil ? record : nil))
         }
     }
 
-    /// Records that an alarm rang, or was stopped.
+    /// Records that an alarm rang, or was stopped, if it is one of the trip.
     func record(
-        _ state: TripRecord.AlarmState, of alarm: EventID, in trip: Trip, _ done: @escaping (CommandFailure?) -> Void
+        _ state: TripRecord.AlarmState, of alarm: EventID, in trip: Trip, _ done: @escaping (Recorder.Outcome) -> Void
     ) {
-        submit(TripRecord.line(state, of: alarm, in: trip), done)
+        submit(TripRecord.line(state, of: alarm, in: trip), (alarm, trip), done)
     }
 
-    private func submit(_ lines: [UInt8], _ done: @escaping (CommandFailure?) -> Void) {
+    private func submit(
+        _ lines: [UInt8], _ alarm: (event: EventID, trip: Trip)? = nil, _ done: @escaping (Recorder.Outcome) -> Void
+    ) {
         submitted += 1
         pending[submitted] = Pending(done: done)
         recorder.submit(
-            .init(number: submitted, lines: lines, deadline: MonotonicClock.now + patience))
+            .init(number: submitted, lines: lines, alarm: alarm, deadline: MonotonicClock.now + patience))
     }
 
     func told(_ outcomes: [Recorder.Outcome]) {
-        for outcome in outcomes { pending.removeValue(forKey: outcome.number)?.done(outcome.failure) }
+        for outcome in outcomes { pending.removeValue(forKey: outcome.number)?.done(outcome) }
     }
 
     private func note(_ code: Int?, _ answer: TripAnswer, at place: String?, since began: UInt64) {

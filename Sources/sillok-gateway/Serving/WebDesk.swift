@@ -99,8 +99,15 @@ final class WebDesk {
             return refuse(
                 exchange, 400, .parameter, "trip and alarm, as an answer has them, and state: rang or stopped")
         }
-        desk.record(state, of: alarm, in: trip) { failure in
-            guard failure == nil else { return Self.refuseBusy(exchange) }
+        desk.record(state, of: alarm, in: trip) { outcome in
+            if let failure = outcome.failure {
+                guard outcome.isRefused else { return Self.refuseBusy(exchange) }
+                guard failure.code != ErrorCode.notFound.rawValue else {
+                    return Self.refuse(exchange, 404, .notFound, failure.what)
+                }
+                // The node would refuse it as often as it is told.
+                return Self.refuse(exchange, 409, .exists, "something else stands in its place: \(failure.what)")
+            }
             var line = JSONLine(type: "alarm")
             line.add("alarm", alarm.description)
             line.add("state", state.rawValue)

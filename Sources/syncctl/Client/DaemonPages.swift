@@ -9,7 +9,7 @@ struct DaemonPages {
     /// Of the daemon here: whether it has not answered in time, and is not asked again.
     private let isSilent = Lock(false)
     private static let longest = 500
-    /// So many seconds without a byte are waited for where the files can be read instead. No answer takes longer to begin.
+    /// So many seconds without a byte are waited for, of each page. No answer takes longer to begin.
     private static let patience = 10
 
     init(client: DaemonClient) { self.client = client }
@@ -30,7 +30,8 @@ struct DaemonPages {
             var query = parameters
             if route.isPaged { query.append(("limit", String(min(left, Self.longest)))) }
             if let next { query.append(("cursor", next)) }
-            let request = ClientRequest(target: route.path(with: query))
+            var request = ClientRequest(target: route.path(with: query))
+            request.silence = Self.patience
             let answer: ClientRequest.Answer
             // Of another node there are no files to read instead, and of what is missing there is nothing to show.
             if next == nil, client.place.isNamed || !hasFiles {
@@ -58,8 +59,6 @@ struct DaemonPages {
     /// What a daemon answers that is not waited for longer than it takes to see that it does not.
     private func hurried(_ request: ClientRequest) -> ClientRequest.Answer? {
         if isSilent.withLock(\.self) { return nil }
-        var request = request
-        request.silence = Self.patience
         do throws(ClientRequest.Failure) {
             return try request.send(to: client.place)
         } catch {

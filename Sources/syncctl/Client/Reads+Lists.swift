@@ -89,6 +89,8 @@ struct RoomFilter {
     let category: String?
     let match: String?
     var isAll = false
+    /// With the words with which they began.
+    var withFirst = false
 
     /// All but those that are hidden.
     init() { (category, match) = (nil, nil) }
@@ -98,6 +100,7 @@ struct RoomFilter {
         category = session.has("category") ? session.arguments.value("category") : nil
         match = session.arguments.value("match")
         if session.has("hidden") { isAll = session.arguments.flag("hidden") }
+        if session.has("beginning") { withFirst = session.arguments.flag("beginning") }
         _ = try words
     }
 
@@ -109,6 +112,7 @@ struct RoomFilter {
         get throws(CommandFailure) {
             var query = RoomQuery()
             (query.isAll, query.category, query.match) = (isAll, category, try words)
+            query.withFirst = withFirst
             return query
         }
     }
@@ -118,6 +122,7 @@ struct RoomFilter {
         if let category { all.append(("category", category)) }
         if let match { all.append(("match", match)) }
         if isAll { all.append(("all", "1")) }
+        if withFirst { all.append(("first", "1")) }
         return all
     }
 

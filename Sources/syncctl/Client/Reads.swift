@@ -164,6 +164,20 @@ final class Reads {
         }
     }
 
+    /// A line for each answer that was given, by group.
+    ///
+    /// - Parameter offset: Of the clocks by which days begin, as `+09:00`.
+    func survey(_ name: String, _ query: SurveyQuery, offset: String) throws(CommandFailure) -> [JSONObject] {
+        let (since, until) = (query.since.map(Timestamp.text), query.until.map(Timestamp.text))
+        let parameters: [(name: String, value: String?)] = [
+            ("by", query.grouping.rawValue), ("question", query.question), ("choice", query.choice),
+            ("since", since), ("until", until), ("offset", offset),
+        ]
+        return try all(.survey(name), parameters.compactMap { name, value in value.map { (name, $0) } }) {
+            views throws(StoreError) in try views.survey(name, query).map { JSONLine($0) }
+        }
+    }
+
     private func all(
         _ route: ReadRoute, _ parameters: [(name: String, value: String)] = [], limit: Int = .max,
         orElse fromFiles: (ViewReader) throws(StoreError) -> [JSONLine]

@@ -43,20 +43,19 @@ enum ActorsVerification {
 
     private static func text(_ audit: ActorsAudit, _ session: Session) throws(CommandFailure) {
         for finding in audit.findings {
-            let events = EventText.count(finding.events, "event")
-            try session.output.line(
-                Sanitizer.line(
-                    "  ! actor \(finding.actor): \(events) from position \(finding.position) on: \(finding.problem.text)"
-                ))
+            let text = session.shown(
+                .actorLine, "\(finding.actor)", session.counted(finding.events, .event), String(finding.position),
+                session.shown(finding.problem.wording))
+            try session.output.line(Sanitizer.line("  ! " + text))
         }
         if audit.hidden > 0 {
-            try session.output.line("  ! and \(EventText.count(audit.hidden, "event")) of further actors")
+            try session.output.line("  ! " + session.shown(.actorsHidden, session.counted(audit.hidden, .event)))
         }
-        let rest = "\(audit.asserted) that their nodes alone assert, \(audit.nameless) without an actor"
+        let rest = session.shown(.actorsRest, String(audit.asserted), String(audit.nameless))
         try session.output.line(
             audit.findings.isEmpty
-                ? "ACTORS VERIFIED  \(EventText.count(audit.checked, "event")) of tokens that were granted; \(rest)"
-                : "ACTORS CONTRADICT THE GRANTS  \(EventText.count(audit.findings.count, "finding")); \(rest)")
+                ? session.shown(.actorsVerified, session.counted(audit.checked, .event), rest)
+                : session.shown(.actorsAgainst, session.counted(audit.findings.count, .finding), rest))
     }
 
     private static func json(_ audit: ActorsAudit, _ session: Session) throws(CommandFailure) {
@@ -79,13 +78,13 @@ enum ActorsVerification {
 }
 
 extension ActorsAudit.Problem {
-    fileprivate var text: String {
+    fileprivate var wording: Wording {
         switch self {
-        case .neverGranted: "this token was never granted before them"
-        case .otherPrincipal: "this token was granted to another one"
-        case .over: "the token was over by then"
-        case .revoked: "the token had been taken back"
-        case .author: "its roles do not let it speak as their author"
+        case .neverGranted: .tokenNeverGranted
+        case .otherPrincipal: .tokenOfOther
+        case .over: .tokenOver
+        case .revoked: .tokenTakenBack
+        case .author: .tokenNoAuthor
         }
     }
 }

@@ -33,7 +33,7 @@ enum DoctorCommand {
         let count = shown.count
         let settled = doctor.findings.count - doctor.open.count
         if !session.isJSON, !session.isQuiet {
-            session.say(count == 0 ? "nothing found" : EventText.count(count, "finding"))
+            if count == 0 { session.say(.noFindings) } else { session.say(session.counted(count, .finding)) }
         }
         try session.end(count: count) { line in line.add("settled", settled) }
         return doctor.findings.exitCode

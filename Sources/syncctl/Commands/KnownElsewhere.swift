@@ -18,8 +18,8 @@ struct KnownElsewhere {
     let heads: [KnownHead]
     /// What the node has kept of its peers' words and cannot be read, a sentence each.
     let unread: [String]
-    /// What cannot be compared, a sentence each.
-    private let remarks: [String]
+    /// What cannot be compared.
+    private let remarks: [(wording: Wording, values: [String])]
 
     /// Reads them before the log, so that a writer's later commits are no contradiction.
     ///
@@ -37,7 +37,7 @@ struct KnownElsewhere {
         }
         var heads: [KnownHead] = []
         var unread: [String] = []
-        var remarks: [String] = []
+        var remarks: [(wording: Wording, values: [String])] = []
         do throws(StoreError) {
             heads = try KnownHead.ofPeers(files)
             unread = try CosignatureFile(reading: files)?.strange(to: identity.node) ?? []
@@ -63,24 +63,26 @@ struct KnownElsewhere {
                     exitCode: .badInput)
             }
             if maker.key.nodeID != identity.node {
-                remarks.append(
-                    "\(kept.path) is a receipt of node \(maker.key.nodeID.short), and this store of node \(identity.node.short): what it "
-                        + "lacks need not have been here")
+                remarks.append((.receiptLacking, [kept.path, maker.key.nodeID.short, identity.node.short]))
             }
-            if !kept.isSigned { remarks.append("\(kept.path) is not signed as a whole: its heads are") }
+            if !kept.isSigned { remarks.append((.receiptUnsigned, [kept.path])) }
             heads += kept.receipt.known(to: identity.node, isSigned: kept.isSigned, as: kept.path)
         }
         (self.heads, self.unread, self.remarks) = (heads, unread, remarks)
     }
 
     /// Lines of the answer for people.
-    func texts(_ report: VerifyReport) -> [String] {
-        var lines = remarks.map { "  note         \($0)" }
+    func texts(_ report: VerifyReport, _ session: Session) -> [String] {
+        var lines = remarks.map { remark in
+            VerifyCommand.remark(
+                .remarkOf, remark.wording.phrase.text(session.outputLanguage, remark.values), session)
+        }
         for kept in receipts where report.count(of: .ends) == 0 && !report.notes.contains(where: kept.isNamed(in:)) {
             let maker = kept.receipt.maker
-            lines.append(
-                "  since        \(kept.path): node \(maker.key.nodeID.short) at \(Timestamp.text(maker.time)), "
-                    + "\(EventText.count(kept.receipt.heads.count, "origin")); the log says the same")
+            let text = session.shown(
+                .receiptAgrees, kept.path, maker.key.nodeID.short, Timestamp.text(maker.time),
+                session.counted(kept.receipt.heads.count, .origin))
+            lines.append(VerifyCommand.remark(.sinceReceipt, text, session))
         }
         return lines
     }

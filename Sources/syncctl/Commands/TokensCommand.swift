@@ -159,9 +159,9 @@ enum WhoamiCommand {
             } else {
                 try session.output.line(Sanitizer.line(caller.string("actor") ?? ""))
                 let roles = caller.strings("roles") ?? []
-                let scope = caller.string("scope") == "all" ? ", in all conversations" : ""
-                try session.output.line(
-                    roles.isEmpty ? "no roles" : "roles: \(Sanitizer.line(roles.joined(separator: " ")))\(scope)")
+                let told: Wording = caller.string("scope") == "all" ? .rolesEverywhere : .rolesAre
+                let names = Sanitizer.line(roles.joined(separator: " "))
+                try session.output.line(roles.isEmpty ? session.shown(.noRoles) : session.shown(told, names))
             }
             try session.end(count: 1)
             return .success

@@ -54,7 +54,9 @@ enum VerifyCommand {
         if session.isJSON {
             try json(verdict, known, milliseconds, session)
         } else {
-            for line in text(verdict, known, milliseconds) { try session.output.line(Sanitizer.line(line)) }
+            for line in text(verdict, known, milliseconds, session) {
+                try session.output.line(Sanitizer.line(line))
+            }
         }
         return switch verdict.answer {
         case .proven: .success
@@ -63,41 +65,49 @@ enum VerifyCommand {
         }
     }
 
-    private static func text(_ verdict: Verdict, _ known: KnownElsewhere, _ milliseconds: Int64) -> [String] {
+    /// A remark below the checks, with what it is.
+    static func remark(_ label: Wording, _ text: String, _ session: Session) -> String {
+        "  " + DisplayWidth.pad(session.shown(label), to: 13) + text
+    }
+
+    private static func text(
+        _ verdict: Verdict, _ known: KnownElsewhere, _ milliseconds: Int64, _ session: Session
+    ) -> [String] {
         let report = verdict.report
-        var lines = ["Checked \(report.events) events (log fixed at position \(report.top))"]
+        func remark(_ label: Wording, _ text: String) -> String { Self.remark(label, text, session) }
+        var lines = [session.shown(.checkedEvents, String(report.events), String(report.top))]
         for check in VerifyCheck.allCases {
             let count = report.count(of: check)
-            let state = count == 0 ? "ok" : "FAILED"
-            let detail = count == 0 ? check.meaning : EventText.count(count, "finding")
+            let state = session.shown(count == 0 ? .checkPassed : .checkFailed)
+            let detail = count == 0 ? session.shown(check.meaning) : session.counted(count, .finding)
             lines.append(
                 "  " + DisplayWidth.pad(check.rawValue, to: 11) + DisplayWidth.pad(state, to: 8) + detail)
         }
         lines += report.findings.map { "  ! \($0)" }
         let hidden = report.findingCount - UInt64(report.findings.count)
-        if hidden > 0 { lines.append("  ! and \(hidden) more") }
+        if hidden > 0 { lines.append("  ! " + session.shown(.moreHidden, String(hidden))) }
         if report.erased > 0 {
-            lines.append(
-                "  not covered  what \(report.erased) erased events said; their headers and digests are proved")
+            lines.append(remark(.notCovered, session.shown(.erasedUncovered, String(report.erased))))
         }
         if report.unsigned > 0 {
-            lines.append(
-                "  not covered  \(report.unsigned) events that no signed head speaks of yet" + report.seal.text)
+            let seal = report.seal.wording.map { session.shown($0) } ?? ""
+            lines.append(remark(.notCovered, session.shown(.unsignedUncovered, String(report.unsigned)) + seal))
         }
-        lines += report.notes.map { "  not covered  \($0)" }
-        lines += report.remarks.map { "  note         \($0)" }
-        lines += known.texts(report)
-        lines.append(
-            "  not covered  a newest part cut off with all that knows of it: compare the roots with a peer's")
+        lines += report.notes.map { remark(.notCovered, $0) }
+        lines += report.remarks.map { remark(.remarkOf, $0) }
+        lines += known.texts(report, session)
+        lines.append(remark(.notCovered, session.shown(.cutUncovered)))
         for origin in report.origins {
-            lines.append(
-                "  origin       \(origin.origin) node \(origin.node.short) size \(origin.size) signed to "
-                    + "\(origin.headSize) root \(origin.root.map { String($0.description.prefix(16)) } ?? "unknown")")
+            let root = origin.root.map { String($0.description.prefix(16)) } ?? session.shown(.isUnknown)
+            let line = session.shown(
+                .originLine, origin.origin.description, origin.node.short, String(origin.size),
+                String(origin.headSize), root)
+            lines.append(remark(.rowOrigin, line))
         }
         lines += report.forks.map {
-            "  fork         origin \($0.origin) has two histories from seq \($0.seq) on: evidence/\($0.name).json"
+            remark(.rowFork, session.shown(.forkLine, $0.origin.description, String($0.seq), $0.name))
         }
-        return lines + [verdict.text + "   took \(TimeSpan.text(milliseconds))"]
+        return lines + [verdict.text(session) + "   " + session.shown(.tookTime, TimeSpan.text(milliseconds))]
     }
 
     private static func json(
@@ -168,55 +178,55 @@ private struct Verdict {
     }
 
     /// Says no more than was proved.
-    var text: String {
-        let places = EventText.count(views?.differences ?? 0, "place")
-        let range = report.top == 0 ? "an empty log" : "positions 1..\(report.top)"
-        let but = report.erased > 0 ? " but for \(report.erased) erased" : ""
-        let forks = report.forks.isEmpty ? "" : ", \(EventText.count(report.forks.count, "fork")) proven"
+    func text(_ session: Session) -> String {
+        let places = session.counted(views?.differences ?? 0, .place)
+        let range = report.top == 0 ? session.shown(.emptyLog) : session.shown(.positionsTo, String(report.top))
+        let but = report.erased > 0 ? session.shown(.butErased, String(report.erased)) : ""
+        let forks =
+            report.forks.isEmpty ? "" : session.shown(.forksProven, session.counted(report.forks.count, .fork))
         switch answer {
         case .contradicted where report.isIntact && views?.answer != .contradicted:
-            return "ACTORS CONTRADICT THE GRANTS  in the log itself, \(range), nothing contradicts"
-        case .contradicted where report.isIntact:
-            return "VIEWS CONTRADICT THE LOG  in \(places); in the log itself, \(range), nothing contradicts"
+            return session.shown(.actorsContradict, range)
+        case .contradicted where report.isIntact: return session.shown(.viewsContradictOnly, places, range)
         case .contradicted:
-            let found = "DAMAGED  \(EventText.count(report.findingCount, "finding"))"
-            return found + (views?.answer == .contradicted ? ", and views that contradict in \(places)" : "")
+            let found = session.shown(.isDamaged, session.counted(report.findingCount, .finding))
+            return found + (views?.answer == .contradicted ? session.shown(.andViewsContradict, places) : "")
         case .notCovered:
-            let lacking = views?.answer == .notCovered ? ", and not all of the views" : ""
-            return "NOT ALL COVERED  \(range)\(but), \(report.unsigned) unsigned\(lacking)\(forks)"
-        case .proven: return "VERIFIED  \(range)\(but)\(forks)"
+            let lacking = views?.answer == .notCovered ? session.shown(.notAllViews) : ""
+            return session.shown(.notAllCovered, range, but, String(report.unsigned), lacking, forks)
+        case .proven: return session.shown(.isVerified, range, but, forks)
         }
     }
 }
 
 extension VerifyCheck {
     /// What holds when the check found nothing.
-    fileprivate var meaning: String {
+    fileprivate var meaning: Wording {
         switch self {
-        case .database: "a sound database of the right tables"
-        case .index: "indexes agree with their tables"
-        case .positions: "gapless from 1"
-        case .order: "each origin's sequence is gapless; causes stand before their effects"
-        case .events: "every event has the hash it was stored with"
-        case .names: "every interned text is one"
-        case .tree: "Merkle nodes are those of the events"
-        case .heads: "every signature is valid and speaks of these events"
-        case .origins: "each origin belongs to the node it names"
-        case .twins: "repeated ids are marked, and nothing else is"
-        case .ends: "it reaches as far as mark, witness and WAL know, and says the same"
-        case .seals: "what no head covers yet of its own events carries the node's seal"
-        case .erasures: "what lost its payload was erased by an event that says so"
+        case .database: .meansDatabase
+        case .index: .meansIndex
+        case .positions: .meansPositions
+        case .order: .meansOrder
+        case .events: .meansEvents
+        case .names: .meansNames
+        case .tree: .meansTree
+        case .heads: .meansHeads
+        case .origins: .meansOrigins
+        case .twins: .meansTwins
+        case .ends: .meansEnds
+        case .seals: .meansSeals
+        case .erasures: .meansErasures
         }
     }
 }
 
 extension TailSeal {
     /// What follows the count of unsigned events.
-    fileprivate var text: String {
+    fileprivate var wording: Wording? {
         switch self {
-        case .none: ""
-        case .present: "; its own are sealed, which only its key could check"
-        case .right: "; its own carry this node's seal"
+        case .none: nil
+        case .present: .sealedUnchecked
+        case .right: .sealedRight
         }
     }
 }

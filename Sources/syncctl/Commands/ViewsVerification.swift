@@ -27,7 +27,7 @@ enum ViewsVerification {
             report = try ViewsCheck(files).run(progress: { done, total in progress.update(done: done, total: total) })
         } catch {
             guard case .busy(let why) = error else { throw CommandFailure(error) }
-            session.say("the views cannot be compared: \(why)")
+            session.say(.viewsIncomparable, why)
             return Outcome(answer: .notCovered)
         }
         progress.finish(done: report.position, total: report.position)
@@ -53,14 +53,15 @@ enum ViewsVerification {
             }
         }
         let hidden = report.count - UInt64(report.differences.count)
-        if hidden > 0 { try session.output.line("  ! and \(hidden) more") }
+        if hidden > 0 { try session.output.line("  ! " + session.shown(.moreHidden, String(hidden))) }
         if lacking > 0 {
-            try session.output.line("  not covered  \(EventText.count(lacking, "event")) that the views lack")
+            let text = session.shown(.viewsUnread, session.counted(lacking, .event))
+            try session.output.line(VerifyCommand.remark(.notCovered, text, session))
         }
         let verdict =
             report.isIntact
-            ? "VIEWS VERIFIED  \(EventText.count(report.rows, "row")) made again from positions 1..\(report.position)"
-            : "VIEWS CONTRADICT THE LOG  in \(EventText.count(report.count, "place")); 'syncctl quarantine retry' builds them anew"
+            ? session.shown(.viewsVerified, session.counted(report.rows, .row), String(report.position))
+            : session.shown(.viewsContradict, session.counted(report.count, .place))
         try session.output.line(verdict)
     }
 

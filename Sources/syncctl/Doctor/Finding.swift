@@ -54,7 +54,10 @@ struct Finding: Sendable {
 
     /// What the files of a store say without their daemon, and which of it is settled. What cannot be looked up is open.
     static func standing(_ files: StoreFiles, _ session: Session) throws(CommandFailure) -> [Finding] {
-        let notices = try stored { try NodeNotice.standing(files) }
+        let refusals = try stored { try Cosigner.refusals(in: files) }
+        let notices =
+            try stored { try NodeNotice.standing(files) }
+            + refusals.map { NodeNotice.refused($0.origin, $0.why, at: WallClock.now) }
         guard !notices.isEmpty else { return [] }
         let settlements = try? Settlement.all(in: FreshViews.open(session, files))
         return notices.map { Finding($0, among: settlements ?? []) }
@@ -95,14 +98,22 @@ struct Finding: Sendable {
         self.action = action
     }
 
-    /// Two lines for people.
+    /// Two lines for people, or three.
     func show(_ session: Session) throws(CommandFailure) {
-        try session.output.line(Sanitizer.line("\(code) (\(severity.rawValue)): \(text)"))
+        let gravity = session.shown(severity.wording)
+        if session.outputLanguage == .korean, let meaning = KoreanFindings.meanings[code] {
+            // The text stays English below it, as that of an error: others search for it.
+            try session.output.line(Sanitizer.line("\(code) (\(gravity)): \(meaning)"))
+            try session.output.line(Sanitizer.line("  \(text)"))
+        } else {
+            try session.output.line(Sanitizer.line("\(code) (\(gravity)): \(text)"))
+        }
         if let settled {
             let note = settled.note.isEmpty ? "" : ": \(settled.note)"
-            try session.output.line(Sanitizer.line("  Settled at \(settled.at) by \(settled.node.prefix(12))\(note)"))
+            let told = session.shown(.settledAt, settled.at, String(settled.node.prefix(12)))
+            try session.output.line(Sanitizer.line("  " + told + note))
         } else if !action.isEmpty {
-            try session.output.line(Sanitizer.line("  To do: \(action)"))
+            try session.output.line(Sanitizer.line("  " + session.shown(.toDo, action)))
         }
     }
 
@@ -117,6 +128,16 @@ struct Finding: Sendable {
             line.add("at", settled.at)
             line.add("node", settled.node)
             line.add("note", settled.note)
+        }
+    }
+}
+
+extension Finding.Severity {
+    fileprivate var wording: Wording {
+        switch self {
+        case .integrity: .gravityIntegrity
+        case .warning: .gravityWarning
+        case .information: .gravityInformation
         }
     }
 }

@@ -61,26 +61,28 @@ struct TimelinePrinter {
         case .line(let line):
             if session.isJSON { return try session.print(line) }
             guard let entry = TimelineEntry(line) else { throw DaemonClient.misunderstood("no event") }
-            try show(entry)
+            try show(entry, twins: line.integer("twins").map { Int($0) } ?? 0)
         case .entry(let entry, let lines):
-            guard session.isJSON else { return try show(entry) }
+            guard session.isJSON else {
+                return try show(entry, twins: try stored { try lines.twins(of: entry.stored) })
+            }
             var line = try stored { try lines.wrapped(entry.stored) }
             line.addHistory(of: entry)
             try session.output.line(line)
         }
     }
 
-    private mutating func show(_ entry: TimelineEntry) throws(CommandFailure) {
+    private mutating func show(_ entry: TimelineEntry, twins: Int) throws(CommandFailure) {
         if session.isCSV {
             if count == 1 { try session.output.write(EventCSV.header) }
             return try session.output.write(EventCSV.record(entry.stored, entry.history))
         }
-        if isFull { return try full(entry) }
+        if isFull { return try full(entry, twins) }
         let header = entry.stored.event.header
         let style: TextStyle? = entry.isRetracted ? .dim : nil
         var cells: [TextTable.Cell] = [
             .init(session.clock(header.time)), .init(String(entry.stored.position)), .init(EventText.who(header)),
-            .init(header.type), .init(message.summary(entry), style: style),
+            .init(header.type), .init(marked(message.summary(entry), twins), style: style),
         ]
         if showsConversation { cells.insert(.init(header.conversation ?? "-"), at: 2) }
         if session.arguments.flag("ids") { cells.insert(.init(header.id.description), at: 2) }
@@ -105,10 +107,16 @@ struct TimelinePrinter {
         try session.print(table)
     }
 
-    private func full(_ entry: TimelineEntry) throws(CommandFailure) {
+    /// With a word that other nodes have recorded it with another content.
+    private func marked(_ text: String, _ twins: Int) -> String {
+        twins > 0 ? "\(text) [\(session.shown(.otherContents, String(twins)))]" : text
+    }
+
+    private func full(_ entry: TimelineEntry, _ twins: Int) throws(CommandFailure) {
         if count > 1 { try session.output.line() }
         try session.output.line(message.heading(entry.stored, showsConversation: showsConversation))
         for line in message.lines(entry) { try session.output.line(line) }
+        if twins > 0 { try session.output.line(session.shown(.otherContents, String(twins))) }
     }
 
 }

@@ -4,16 +4,19 @@ internal import EventStore
 /// Which events a reading command shows: the options that `history`, `conversation`, `tail`, `replay` and `export` share. Given several
 /// times, an option means any of its values; different ones must all hold. A list that is empty means any.
 struct EventSelection {
-    /// What all of them have.
-    static let options: [Command.Option] = [
+    static let times: [Command.Option] = [
         .value("since", "TIME", "From then on; seq:N is the time of the event at position N."),
         .value("until", "TIME", "Before then, in the same forms."),
-        .value("type", "TYPE", "Only events of this type.", repeatable: true, names: "types"),
-        .value(
-            "role", "ROLE", "Only messages: of people, of bots, or both.",
-            allowed: DialogueRole.allCases.map(\.rawValue)),
-        .value("author", "USER", "Only what this user or bot has written.", repeatable: true, names: "users"),
     ]
+    /// What all of them have.
+    static let options: [Command.Option] =
+        times + [
+            .value("type", "TYPE", "Only events of this type.", repeatable: true, names: "types"),
+            .value(
+                "role", "ROLE", "Only messages: of people, of bots, or both.",
+                allowed: DialogueRole.allCases.map(\.rawValue)),
+            .value("author", "USER", "Only what this user or bot has written.", repeatable: true, names: "users"),
+        ]
     static let knownAt = Command.Option.value(
         "known-at", "PLACE", "Only what this node's log had at this position (10412 or seq:10412), or at this time.")
     static let asOf = Command.Option.value("as-of", "TIME", "Only what had happened by then.")

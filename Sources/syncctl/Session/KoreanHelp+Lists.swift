@@ -5,8 +5,14 @@ extension KoreanHelp {
         "A user's contacts": "한 사용자의 연락처를 봅니다",
         "What a user looked for, to be offered again": "한 사용자의 최근 검색어를 봅니다",
         "Only of this category.": "이 분류의 대화만 봅니다.",
+        "Count for each day, bot, version of a persona, or conversation.": "날, 봇, 페르소나 판, 대화마다 셉니다.",
+        "With --by: only this answer.": "--by와 함께: 이 응답만.",
+        "the same for each day": "날마다 같은 것",
+        "in which conversations that was answered": "그렇게 응답한 대화",
         "Only whose names, titles or words begin so, whatever the case.":
             "이름, 제목, 검색어가 이렇게 시작하는 것만 봅니다. 대소문자는 가리지 않습니다.",
+        "With the first words of a person, in place of the last message.": "마지막 메시지 대신 사람이 처음 한 말을 봅니다.",
+        "what each of them began with": "각 대화가 무엇으로 시작했는지",
         "Those, too, that the user has hidden.": "숨긴 대화방도 봅니다.",
         "Only of this user, as 'rooms' lists them.": "이 사용자의 대화만 'rooms'처럼 봅니다.",
         "What the user saw: messages of all in their conversations.":

@@ -52,6 +52,7 @@ enum KoreanHelp {
         "Finds what is wrong, and says what to do": "문제를 찾아 해결 방법을 알려 줍니다",
         "Says that a finding was seen and dealt with": "발견된 문제를 처리했다고 기록합니다",
         "Events that views cannot read, with the reasons": "뷰가 읽지 못하는 이벤트와 그 이유를 봅니다",
+        "Origins with two histories, with the proofs": "이력이 둘인 오리진과 그 증명을 봅니다",
         "Reads them again, by building the views anew": "뷰를 새로 만들어 격리된 이벤트를 다시 읽습니다",
         "Makes an empty store": "빈 저장소를 만듭니다",
         "Who hands events to bots, and how far the work is": "봇에 이벤트를 전달하는 구독과 처리 현황을 봅니다",

@@ -40,7 +40,7 @@ extension Wording {
             Phrase(
                 "{0} events stand in the histories of others and in no conversation: no file proves them",
                 "다른 사용자의 이력에만 있고 대화에 속하지 않는 이벤트 {0}건은 증명 파일이 없습니다")
-        default: Phrase("", "")
+        default: node
         }
     }
 }

@@ -6,6 +6,7 @@ extension Wording {
         switch self {
         case .unread: Phrase("UNREAD", "안 읽음")
         case .with: Phrase("WITH", "상대")
+        case .firstMessage: Phrase("FIRST MESSAGE", "첫 메시지")
         case .lastMessage: Phrase("LAST MESSAGE", "마지막 메시지")
         case .contact: Phrase("CONTACT", "연락처")
         case .phone: Phrase("PHONE", "전화번호")

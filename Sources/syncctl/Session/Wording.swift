@@ -8,16 +8,17 @@ enum Wording: String, CaseIterable, Sendable {
     // Headings
     case time, position, conversation, who, user, type, text, id
     case last, events, messages, startedBy, title
-    case unread, with, lastMessage, contact, phone, source, searchScope, searchWords
+    case unread, with, firstMessage, lastMessage, contact, phone, source, searchScope, searchWords
     case field, setBy, state, value, isSet, inConflict, alsoSaid
-    case survey, answers, question, answer, count, share
+    case survey, answers, question, answer, count, share, group, noGroup
     case name, home, open, out, behind, wants, event, attempts, at, reason, error, view
     case peer, node, lacks, oldest, owes, address
     case backup, segments, size
     // What `show` puts before each line
     case labelID, labelHLC, labelUnreadable, labelType, labelTime, labelRecorded, labelUser, labelAuthor, labelActor,
         labelConversation
-    case labelCause, labelPosition, labelOrigin, labelVersion, labelDependsOn, labelSameID, labelLeaf, labelData
+    case labelCause, labelPosition, labelOrigin, labelVersion, labelDependsOn, labelSameID, otherContents, labelLeaf,
+        labelData
     // Counts
     case oneEvent, manyEvents, andMore
     // What became of a message
@@ -68,6 +69,23 @@ enum Wording: String, CaseIterable, Sendable {
     case replayedInto, replayedRoots, replayedViews, isEqual, isOther, isNotCompared, replayEnded
     // What is here of a person
     case packageMade, packageUnproven, packageRest
+    // A node of itself
+    case rowNode, rowCluster, rowLog, rowViews, rowHeld, rowPeers, softwareOn, isUnknown, isWell, isDegraded,
+        isReceiving, isRebuilding, noDaemon, inUseBy, daemonUnknown, logIn, viewsWhole, viewsLack,
+        viewsCatchUp, viewsNone, viewsRebuilt, eventsHeld, callPort, thisNode, problems, problem, notLetIn,
+        letIn, addressUnknown, snapshotShare, snapshotTo, snapshotFrom, snapshotProving, snapshotOpening,
+        settledAt, toDo, gravityIntegrity, gravityWarning, gravityInformation, noFindings, noRoles, rolesAre,
+        rolesEverywhere, sequence, ownBranch, noForks
+    // Verification
+    case checkedEvents, checkPassed, checkFailed, notCovered, remarkOf, sinceReceipt, rowOrigin, rowFork,
+        moreHidden, erasedUncovered, unsignedUncovered, sealedUnchecked, sealedRight, cutUncovered, originLine,
+        forkLine, tookTime, receiptLacking, receiptUnsigned, receiptAgrees
+    case meansDatabase, meansIndex, meansPositions, meansOrder, meansEvents, meansNames, meansTree, meansHeads,
+        meansOrigins, meansTwins, meansEnds, meansSeals, meansErasures, emptyLog, positionsTo, butErased,
+        forksProven, actorsContradict, viewsContradictOnly, isDamaged, andViewsContradict, notAllCovered,
+        notAllViews, isVerified, viewsUnread, viewsVerified, viewsContradict, viewsIncomparable, actorLine,
+        actorsHidden, actorsRest, actorsVerified, actorsAgainst, tokenNeverGranted, tokenOfOther, tokenOver,
+        tokenTakenBack, tokenNoAuthor
 
     /// The text in both languages.
     var phrase: Phrase {
@@ -97,6 +115,8 @@ enum Wording: String, CaseIterable, Sendable {
         case .question: Phrase("QUESTION", "문항")
         case .answer: Phrase("ANSWER", "응답")
         case .count: Phrase("COUNT", "건수")
+        case .group: Phrase("GROUP", "구분")
+        case .noGroup: Phrase("(none)", "(없음)")
         case .share: Phrase("SHARE", "비율")
         case .name: Phrase("NAME", "이름")
         case .home: Phrase("HOME", "담당 노드")
@@ -135,6 +155,7 @@ enum Wording: String, CaseIterable, Sendable {
         case .labelVersion: Phrase("data version", "데이터 버전")
         case .labelDependsOn: Phrase("depends on", "선행 이벤트")
         case .labelSameID: Phrase("same id", "같은 ID")
+        case .otherContents: Phrase("{0} with other content: syncctl show", "내용이 다른 같은 이벤트 {0}개: syncctl show")
         case .labelLeaf: Phrase("leaf", "리프 해시")
         case .labelData: Phrase("data", "데이터")
         case .oneEvent: Phrase("1 event", "이벤트 1건")

@@ -41,11 +41,24 @@ final class AccessLog: Sendable {
         return text
     }
 
+    /// Parameters that change how much of the same is told, from when, in which order or form: not whose. All others do.
+    static let ofPages: Set<String> = [
+        "limit", "cursor", "after", "order", "sort", "wait_ms", "at_least", "live", "count", "depth", "since",
+        "until",
+        "as_of", "known_at",
+    ]
+
+    /// What is read: the path, and each parameter that says of whom or what. Two reads of different people's are never the same.
+    static func subject(_ request: HTTPRequest) -> String {
+        let said = request.query.filter { !ofPages.contains($0.name) }.map { "\($0.name)=\($0.value)" }.sorted()
+        return request.path + (said.isEmpty ? "" : "?" + said.joined(separator: "&"))
+    }
+
     /// Records a read of a caller whose reads are recorded. It is durable when this returns.
     ///
     /// - Parameters:
     ///   - route: Its label: the path with each name as `{}`.
-    ///   - subject: What is read: the path.
+    ///   - subject: What is read: ``subject(_:)``.
     ///   - users: Whom it concerns, at most 100; none: many.
     func record(
         _ caller: Caller, route: String, subject: String, users: [String], reason: String

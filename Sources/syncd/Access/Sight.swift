@@ -12,8 +12,13 @@ struct Sight {
 
     var isWhole: Bool { caller.readsAll }
 
+    /// Whether the caller may know events of a type at all: who holds tokens, and who has read what, is for the roles of `GET /v1/access`
+    /// alone, by whatever way it is asked for.
+    func mayKnow(_ type: String) -> Bool { !ReservedType.isOfAccess(type) || caller.isAny(of: [.auditor, .admin]) }
+
     /// Whether the caller sees an event.
     mutating func sees(_ header: EventHeader, _ views: ViewReader) throws(StoreError) -> Bool {
+        guard mayKnow(header.type) else { return false }
         if isWhole { return true }
         if header.isOpaque { return false }
         if caller.isSelf(header.user) || caller.isSelf(header.author) { return true }

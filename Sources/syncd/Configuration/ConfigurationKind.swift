@@ -16,7 +16,7 @@ struct ConfigurationFailure: Error, Sendable, Equatable {
 enum ConfigurationTextForm: Sendable {
     /// It is the string.
     case string
-    /// It is the string, and `none` is null.
+    /// It is the string, and `none` or `null` is null.
     case optionalString
     /// It is JSON5 itself.
     case json5
@@ -129,6 +129,20 @@ extension ConfigurationKind<UInt64> {
         return count
     } show: {
         String($0)
+    }
+
+    /// A size in bytes, written with its unit, of at least so many.
+    static func size(atLeast least: UInt64) -> ConfigurationKind {
+        ConfigurationKind { (value) throws(ConfigurationFailure) in
+            let bytes = try size.read(value)
+            guard bytes >= least else {
+                throw ConfigurationFailure(
+                    "expected at least \(ByteSize.exactText(least)), not \(ByteSize.exactText(bytes))")
+            }
+            return bytes
+        } show: {
+            size.show($0)
+        }
     }
 
     /// A size in bytes, written with its unit.

@@ -149,11 +149,11 @@ struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// A value from a flag or variable: text as it is, `none` for null, JSON5 for a list.
+    /// A value from a flag or variable: text as it is, `none` or `null` for null, JSON5 for a list.
     fileprivate mutating func apply(_ setting: ConfigurationSetting, text: String, origin: ConfigurationOrigin) {
         let content: JSON5Value.Content
         switch setting.form {
-        case .optionalString where text == "none": content = .null
+        case .optionalString where text == "none" || text == "null": content = .null
         case .string, .optionalString: content = .string(text)
         case .json5:
             do throws(JSON5SyntaxError) {

@@ -6,6 +6,8 @@ struct DaemonConfiguration: Sendable, Equatable {
     var storage = Storage()
     /// How programs on this machine reach it.
     var api = API()
+    /// What users may do beside what is theirs by their role.
+    var users = Users()
     /// Bytes that events name.
     var attachments = Attachments()
     /// With whom it exchanges events.
@@ -96,6 +98,16 @@ struct DaemonConfiguration: Sendable, Equatable {
         var group: String? = "syncd-clients"
         /// What its callers may do, but for the daemon's user and root, who may do all.
         var roles: [SocketGrant] = []
+    }
+
+    struct Users: Sendable, Equatable {
+        /// Whether users may list the ids and names of all users.
+        var listed = false
+        /// Whether users may erase all that is theirs, on all nodes.
+        var eraseOwn = false
+
+        /// As `GET /v1/me` tells it.
+        var permissions: [String] { (listed ? ["list_users"] : []) + (eraseOwn ? ["erase_own"] : []) }
     }
 
     struct Attachments: Sendable, Equatable {

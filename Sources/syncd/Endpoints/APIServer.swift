@@ -114,6 +114,8 @@ final class APIServer: Sendable {
                     switch request.operation {
                     case .followChanges: feed.answer(request)
                     case .tellLive: feed.tell(request)
+                    case .listFollowers: feed.list(exchange)
+                    case .listUsers where !service.mayList(request): break
                     case .listSubscriptions, .putSubscription, .getSubscription, .deleteSubscription,
                         .streamDeliveries, .pullDeliveries, .ackDeliveries, .releaseDeliveries, .extendDeliveries,
                         .parkDeliveries, .listParked, .retryParked, .moveSubscription, .changeSubscription,

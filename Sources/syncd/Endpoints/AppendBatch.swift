@@ -85,11 +85,15 @@ struct AppendBatch: Sendable {
         }
     }
 
+    /// The conversations that its lines begin.
+    var beginnings: [String] { drafts.filter { $0.type == "conversation.started" }.compactMap(\.conversation) }
+
     func call(
-        _ condition: AppendCondition? = nil,
+        _ condition: AppendCondition? = nil, newOnly: NewConversations? = nil,
         completion: @escaping @Sendable (Result<[AppendOutcome], StoreError>) -> Void
     ) -> AppendCall {
-        AppendCall(drafts: drafts, atomicity: atomicity, condition: condition, completion: completion)
+        AppendCall(
+            drafts: drafts, atomicity: atomicity, condition: condition, newOnly: newOnly, completion: completion)
     }
 
     /// Whether the request has no line at all.
@@ -153,15 +157,16 @@ extension Service {
                 guard let expected = ExpectedVersion(text) else {
                     return exchange.refuse(.parameter, "expect is <conversation>:<number of its events>")
                 }
-                guard try mayExpect(expected.conversation, request.caller) else {
+                guard try mayExpect(expected, request.caller) else {
                     return exchange.refuse(.notFound, "expect: there is no conversation \(expected.conversation)")
                 }
                 let found = try reader.conversationVersion(expected.conversation)
                 condition = AppendCondition(expected, found: found.version, at: found.at)
             }
+            let newOnly = try newOnly(batch, request.caller)
             let subscriptions = tokens.isEmpty ? nil : following.withLock { $0?.subscriptions }
             store.append([
-                batch.call(condition) { [batch] result in
+                batch.call(condition, newOnly: newOnly) { [batch] result in
                     // What was not stored is not answered: its delivery stays out.
                     guard let subscriptions, case .success(let outcomes) = result,
                         batch.answer(outcomes).status == 200

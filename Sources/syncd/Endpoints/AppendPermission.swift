@@ -69,7 +69,19 @@ extension Service {
         do throws(AppendRefusal) { question = try caller.mayAppend(draft, isOfContent: isOfContent) } catch {
             return .init(code: "E_AUTHOR", message: error.description)
         }
-        guard case .takesPart(let member, let conversation) = question else { return nil }
+        let member: String
+        let conversation: String
+        var user: String?
+        switch question {
+        case .none: return nil
+        case .takesPart(let one, let place):
+            member = one
+            conversation = place
+        case .speaksTo(let other, let one, let place):
+            member = one
+            conversation = place
+            user = other
+        }
         // The bytes of both, of which the first cannot have a line feed.
         let key = member + "\n" + conversation
         let known = memberships[key]
@@ -77,6 +89,10 @@ extension Service {
         memberships[key] = isIn
         guard isIn else {
             return .init(code: "E_AUTHOR", message: AppendRefusal.conversation(conversation).description)
+        }
+        if let user, try !hasPart(user, conversation, beside: member, views, &memberships) {
+            let refusal = AppendRefusal.stranger(user: user, conversation: conversation)
+            return .init(code: "E_AUTHOR", message: refusal.description)
         }
         guard draft.type == "participant.left" else { return nil }
         let gone = JSONObject(validated: draft.payload).string("user") ?? draft.user
@@ -124,16 +140,43 @@ extension Service {
         return nil
     }
 
-    /// Whether a caller may ask how many events a conversation has: one who sees it.
-    func mayExpect(_ conversation: String, _ caller: Caller) throws(StoreError) -> Bool {
+    /// What the batch may begin: who speaks for themselves begins new conversations alone, lest they make themselves moderators of another's.
+    /// `nil`: any.
+    func newOnly(_ batch: AppendBatch, _ caller: Caller) throws(StoreError) -> NewConversations? {
+        let names = batch.beginnings
+        guard !caller.roles.contains(.app), !names.isEmpty else { return nil }
+        return try reader.fresh { views throws(StoreError) in
+            // What comes into the views from here on the writer sees, too.
+            let position = try views.conversationVersion(names[0]).at
+            var begun: [String] = []
+            for name in names where try views.conversationSummary(name) != nil { begun.append(name) }
+            return NewConversations(but: TextSet(begun), at: position)
+        }
+    }
+
+    /// Whether a caller may expect so many events of a conversation: one who sees it, or who is about to begin it. Whether there is one that is not
+    /// theirs no answer tells.
+    func mayExpect(_ expected: ExpectedVersion, _ caller: Caller) throws(StoreError) -> Bool {
         var sight = Sight(caller)
         guard !sight.isWhole else { return true }
         return try reader.fresh { views throws(StoreError) in
-            let member = try sight.isIn(conversation, views)
-            if member { return true }
-            // One without events is about to be begun.
-            return try views.conversationSummary(conversation) == nil
+            if try sight.isIn(expected.conversation, views) { return true }
+            guard expected.version == 0 else { return false }
+            return try views.conversationSummary(expected.conversation) == nil
         }
+    }
+
+    /// Whether a user has a part in a conversation, or had, by another's word than that of `bot`, which could invent one.
+    private static func hasPart(
+        _ user: String, _ conversation: String, beside bot: String, _ views: ViewReader,
+        _ memberships: inout [String: Bool]
+    ) throws(StoreError) -> Bool {
+        // No key of those who take part has two line feeds.
+        let key = "\n\(user)\n\(bot)\n\(conversation)"
+        if let known = memberships[key] { return known }
+        let found = try Membership.hasPart(user, in: conversation, beside: bot, views)
+        memberships[key] = found
+        return found
     }
 
     /// Whether one takes part in a conversation now, or it has no event yet.
@@ -153,6 +196,9 @@ extension AppendRefusal: CustomStringConvertible {
         case .author(let author): "author: \(author) is another one than the token is for"
         case .user(let user): "user: \(user) is another one than the token is for"
         case .type(let type): "type: \(type) is for bots"
+        case .ofUsers(let type): "type: \(type) is for the user, or for a program (role app)"
+        case .stranger(let user, let conversation):
+            "user: \(user) has no part in conversation \(conversation), by their own word or that of another than the bot"
         case .conversation(let conversation): "subject: the token's holder is not in conversation \(conversation)"
         case .moderator(let user):
             "participant.left: only they themselves, who began it, or a moderator put \(user) out"

@@ -278,10 +278,8 @@ final class AttachmentEndpoint: Sendable {
             exchange.reply(status: 304, contentType: nil, headers: headers)
             return done()
         }
-        let found = MediaType.found(in: first)
-        let isInline = found.map(MediaType.inline.contains) ?? false
         // What is stated of it may not make a page of it.
-        let contentType = isInline ? found : type.flatMap { MediaType.inline.contains($0) ? nil : $0 }
+        let contentType = MediaType.served(first, claimed: type)
         let rest: Range<UInt64>
         switch ByteRange(request, of: file.count, tag: tag) {
         case .whole: rest = 0..<file.count
@@ -301,7 +299,7 @@ final class AttachmentEndpoint: Sendable {
         }
         let isPart = headers.contains { $0.name == "Content-Range" }
         let stream = exchange.startStream(
-            status: isPart ? 206 : 200, contentType: contentType ?? MediaType.unknown, headers: headers,
+            status: isPart ? 206 : 200, contentType: contentType, headers: headers,
             length: rest.count
         ) { [self] in
             _ = reading.submit { [self] downloads in if downloads.removeValue(forKey: number) != nil { done() } }

@@ -18,7 +18,7 @@ extension Service {
         exchange.send(lines: body)
     }
 
-    /// `POST /v1/erasures`. Reads the headers of the whole log for the plan.
+    /// `POST /v1/erasures`.
     func erase(_ request: AdmittedRequest) throws(StoreError) {
         let exchange = request.exchange
         guard let object = exchange.object() else { return }
@@ -26,12 +26,45 @@ extension Service {
         do throws(OrderProblem) { order = try ErasureOrder(object) } catch {
             return exchange.refuse(.parameter, error.text)
         }
+        try erase(order, isDry: object.bool("dry_run") ?? false, request)
+    }
+
+    /// `POST /v1/users/{user}/erasure`: their own history, and what they have written in those of others. It is seen as a plan first, and the
+    /// plan that was seen is confirmed. What others said in reply to them stays: it is the others' own.
+    func eraseOwn(_ request: AdmittedRequest, _ user: String) throws(StoreError) {
+        let (exchange, caller) = (request.exchange, request.caller)
+        guard live.current.users.eraseOwn else {
+            return exchange.refuse(
+                .role, "users do not erase here: the node's users.erase_own is false", hint: "ask an admin")
+        }
+        guard caller.isUser(user) else {
+            return exchange.refuse(.author, "\(user) is another one than the token is for")
+        }
+        guard let object = exchange.object() else { return }
+        let isDry = object.bool("dry_run") ?? false
+        guard isDry || object.string("plan") != nil else {
+            return exchange.refuse(.parameter, "plan: which one is confirmed", hint: "dry_run: true gives one")
+        }
+        // A plan reads the headers of the whole log.
+        guard ownErasures.withLock({ $0.take(user, now: MonotonicClock.now) }) else {
+            return exchange.refuse(.rate, "too many erasures are asked for", hint: "again in a minute")
+        }
+        var order = ErasureOrder(
+            target: .user(user), authored: true, replies: false, reason: "asked for by the user",
+            who: caller.actor.principal)
+        order.plan = object.string("plan")
+        try erase(order, isDry: isDry, request)
+    }
+
+    /// Reads the headers of the whole log for the plan.
+    private func erase(_ order: ErasureOrder, isDry: Bool, _ request: AdmittedRequest) throws(StoreError) {
+        let exchange = request.exchange
         let plan = try ErasurePlan(order.target, try LogReader(store.files))
         guard plan.missing.isEmpty else {
             let ids = plan.missing.map(\.description).joined(separator: ", ")
             return exchange.refuse(.notFound, "no event that can be erased has the id \(ids)")
         }
-        if object.bool("dry_run") ?? false { return tell(plan, exchange) }
+        if isDry { return tell(plan, exchange) }
         guard !plan.isEmpty else {
             return exchange.refuse(
                 .notFound,
@@ -63,6 +96,14 @@ extension Service {
         exchange.send(line, status: 202)
     }
 
+    /// `GET /v1/users` of a user: refused where the node does not let users list others.
+    func mayList(_ request: AdmittedRequest) -> Bool {
+        if request.caller.readsAll || live.current.users.listed { return true }
+        request.exchange.refuse(
+            .role, "users do not list others here: the node's users.listed is false", hint: "a contact by its id")
+        return false
+    }
+
     private func tell(_ plan: ErasurePlan, _ exchange: HTTPExchange) {
         let lines = ErasureLines.lines(plan)
         var body: [UInt8] = []
@@ -72,5 +113,21 @@ extension Service {
         end.add("plan", plan.fingerprint)
         end.write(to: &body)
         exchange.send(lines: body)
+    }
+}
+
+/// Who has asked to erase what is theirs in the last minute: few, for each of them reads the log.
+struct OwnErasures {
+    private static let (mostOfAll, mostOfOne) = (20, 4)
+    private static let minute: UInt64 = 60_000_000_000
+    private var recent: [(user: String, at: UInt64)] = []
+
+    /// - Parameter now: Monotonic nanoseconds.
+    mutating func take(_ user: String, now: UInt64) -> Bool {
+        recent.removeAll { $0.at + Self.minute <= now }
+        guard recent.count < Self.mostOfAll, recent.count(where: { $0.user.hasSameBytes(as: user) }) < Self.mostOfOne
+        else { return false }
+        recent.append((user, now))
+        return true
     }
 }

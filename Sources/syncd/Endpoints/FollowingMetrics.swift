@@ -55,6 +55,10 @@ extension Service {
             "syncd_subscription_stalled", "1 while so many events are not done that hardly any more are looked at.",
             series { Double($0.stalled) })
         text.gauge(
+            "syncd_subscription_conversations_behind",
+            "Conversations that have more events than are looked at of one: those wait, and hold up no other.",
+            series { Double($0.conversationsBehind) })
+        text.gauge(
             "syncd_subscription_workers", "Workers that have a stream or wait for deliveries.",
             series { Double($0.workers) })
         text.histogram(

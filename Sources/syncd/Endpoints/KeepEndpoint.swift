@@ -57,6 +57,7 @@ extension Service {
             return begun && joined == true
         }
         if isThere { return exchange.reply(direct, begun: false) }
+        // Also where the two have said something already: it gives neither of them more than the other, and names no moderators.
         var data = JSONLine()
         data.add("category", "text")
         data.add("participants", direct.users)

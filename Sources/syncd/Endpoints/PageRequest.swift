@@ -17,6 +17,8 @@ struct PageRequest: Sendable {
     /// Of what led to an event.
     let causes: CauseLimits
     let question: String?
+    /// Of a survey: counts by group.
+    let surveyGroups: SurveyQuery?
     /// What is searched for.
     let words: SearchQuery?
     /// How the names begin that are looked for.
@@ -62,6 +64,7 @@ struct PageRequest: Sendable {
         }
         var rooms = RoomQuery()
         rooms.isAll = request.queryItem("all") == "1"
+        rooms.withFirst = request.queryItem("first") == "1"
         (rooms.category, rooms.match) = (request.queryItem("category"), words)
         self.rooms = rooms
         isReceived = request.queryItem("received") == "1"
@@ -93,6 +96,7 @@ struct PageRequest: Sendable {
             moment.knownTime = request.queryItem("known_at").flatMap(Timestamp.milliseconds)
         }
         self.moment = moment
+        surveyGroups = try Self.surveyGroups(request, query, moment)
         (query.asOf, query.knownTime) = (moment.asOf, moment.knownTime)
         query.knownAt = [moment.knownAt, cursor?.end.position].compactMap { $0 }.min()
         self.query = query
@@ -166,6 +170,30 @@ struct PageRequest: Sendable {
             throw BadParameter(message: "user, conversation and state do not go together", hint: "one of them")
         }
         return (user.map { .user($0) } ?? conversation.map { .conversation($0) } ?? .all, state)
+    }
+
+    private static func surveyGroups(
+        _ request: HTTPRequest, _ query: TimelineQuery, _ moment: PointInTime
+    ) throws(BadParameter) -> SurveyQuery? {
+        guard let grouping = request.queryItem("by").flatMap(SurveyGrouping.init) else {
+            for name in ["choice", "offset"] where request.queryItem(name) != nil {
+                throw BadParameter(message: "\(name): goes with by")
+            }
+            return nil
+        }
+        guard moment.isNow else {
+            throw BadParameter(message: "by: of now alone", hint: "until tells what was answered before a time")
+        }
+        var groups = SurveyQuery(by: grouping)
+        (groups.question, groups.choice) = (request.queryItem("question"), request.queryItem("choice"))
+        (groups.since, groups.until) = (query.since, query.until)
+        if let text = request.queryItem("offset") {
+            guard let seconds = TimeFormat.seconds(offset: text) else {
+                throw BadParameter(message: "offset: not as +09:00")
+            }
+            groups.offset = Int64(seconds) * 1_000
+        }
+        return groups
     }
 
     private static func vector(_ request: HTTPRequest) throws(BadParameter) -> VersionVector {

@@ -3,7 +3,7 @@ internal import EventStore
 internal import SillokAPI
 internal import SyncEngine
 
-/// `/v1/quarantine`: what views cannot read, and another try.
+/// `/v1/quarantine`: what views cannot read, and another try; `/v1/forks`.
 extension Service {
     /// `GET /v1/quarantine`. Whose events they are is not told: those who may ask read no texts.
     func listQuarantine(_ exchange: HTTPExchange) throws(StoreError) {
@@ -51,6 +51,13 @@ extension Service {
         line.add("view", entry.view)
         line.add("reason", entry.reason)
         return line
+    }
+
+    /// `GET /v1/forks`.
+    func listForks(_ exchange: HTTPExchange) throws(StoreError) {
+        guard let page = exchange.listPage() else { return }
+        let forks = try LogReader(store.files).forkLines(store.files)
+        exchange.send(lines: try page.body(forks, key: \.name) { $0.line })
     }
 
     /// Begins to apply the whole log anew; `rebuilding` in the status tells when that is done.

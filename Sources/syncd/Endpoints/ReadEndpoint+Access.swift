@@ -17,32 +17,50 @@ extension ReadEndpoint {
             return false
         }
         do throws(StoreError) {
-            let users: [String] =
-                switch ReadRoute(version1: request.segments) {
-                case .history(let user), .profile(let user), .readers(let user), .rooms(let user),
-                    .contacts(let user), .searches(let user):
-                    [user]
-                case .rows(let conversation), .proofs(let conversation), .conversation(let conversation),
-                    .participants(let conversation):
-                    try reader.fresh { views, _ throws(StoreError) in
-                        try views.participants(of: conversation, limit: 100).map(\.user)
-                    }
-                case .search, .attachments: request.queryItems("user")
-                case .why(let id):
-                    try reader.fresh { views, _ throws(StoreError) in
-                        try CauseLines.users(ofCausesOf: id, page.causes, views)
-                    }
-                default: []
-                }
+            let users = try reader.fresh { views, _ throws(StoreError) in
+                try concerned(request, page.causes, views)
+            }
             guard case .found(let route, _) = RouteTable.match(request.method, request.segments) else { return false }
-            // What was looked for is what was read.
-            let words = ["q", "match"].compactMap { name in request.queryItem(name).map { "\(name)=\($0)" } }
-            let subject = request.path + (words.first.map { "?\($0)" } ?? "")
-            try log.record(admitted.caller, route: route.label, subject: subject, users: users, reason: reason)
+            try log.record(
+                admitted.caller, route: route.label, subject: AccessLog.subject(request), users: users, reason: reason
+            )
             return true
         } catch {
             exchange.refuse(error)
             return false
+        }
+    }
+
+    /// Most people that a recorded read names.
+    private static let mostUsers = 100
+
+    /// Whom a read concerns; none: many.
+    private static func concerned(
+        _ request: HTTPRequest, _ causes: CauseLimits, _ views: ViewReader
+    ) throws(StoreError) -> [String] {
+        switch ReadRoute(version1: request.segments) {
+        case .history(let user), .profile(let user), .readers(let user), .rooms(let user), .contacts(let user),
+            .searches(let user):
+            return [user]
+        case .rows(let conversation), .proofs(let conversation), .conversation(let conversation),
+            .participants(let conversation):
+            return try views.participants(of: conversation, limit: mostUsers).map(\.user)
+        case .search, .attachments:
+            var users = request.queryItems("user")
+            for conversation in request.queryItems("conversation") where users.count < mostUsers {
+                users += try views.participants(of: conversation, limit: mostUsers).map(\.user)
+            }
+            return TextSet(users.prefix(mostUsers)).sorted()
+        case .event(let id):
+            guard let id = EventID(text: id), let event = try views.event(id, isSeen: { _ in true }) else {
+                return []
+            }
+            return [event.event.header.user]
+        case .proof(let id):
+            guard let id = EventID(text: id) else { return [] }
+            return TextSet(try views.log.events(id: id).prefix(mostUsers).map(\.event.header.user)).sorted()
+        case .why(let id): return try CauseLines.users(ofCausesOf: id, causes, views)
+        default: return []
         }
     }
 

@@ -96,6 +96,7 @@ extension ReadEndpoint {
             if !sight.isWhole {
                 guard try sight.knows(room.summary.conversation, views) else { continue }
                 if let last = room.last, try !sight.sees(last.header, views) { room.last = nil }
+                if let first = room.first, try !sight.sees(first.header, views) { room.first = nil }
             }
             page.add(JSONLine(room, in: request.language))
         }

@@ -30,6 +30,8 @@ struct ReadEndpoint {
         var cut: PageCut?
         /// Events that a search did not look at, for they are not indexed yet.
         var unindexed: UInt64 = 0
+        /// Of one event: how many others were recorded as it, with another payload.
+        var twins = 0
 
         /// Bytes after which a page ends that has a line (INV-9).
         private static let most = 1 << 20
@@ -82,7 +84,8 @@ struct ReadEndpoint {
                 let end = try views.log.place(at: views.log.top())
                 if let position = request.moment.knownAt, position > end.position { return .beyond(end.position) }
                 if request.route.isProof {
-                    let proof = ProofEndpoint(store: pool.store, request: request, views: views)
+                    let proof = ProofEndpoint(
+                        store: pool.store, request: request, views: views, sight: Sight(admitted.caller))
                     return try proof.answer(to: exchange.request).map(Answer.proof) ?? .nothing
                 }
                 var endpoint = ReadEndpoint(
@@ -190,6 +193,7 @@ struct ReadEndpoint {
         }
         if let next = page.next { end.add("next", request.next(next, page.end ?? self.end)) }
         if let cut = page.cut { end.add("cut", cut.rawValue) }
+        if page.twins > 0 { end.add("twins", page.twins) }
         if page.unindexed > 0 { end.add("unindexed", page.unindexed) }
         var body = page.body
         end.write(to: &body)
@@ -214,7 +218,8 @@ struct ReadEndpoint {
         case .survey(let name): return try survey(name)
         case .access: return try access(of: nil)
         case .readers(let user):
-            return isOpen(user) || sight.caller.isAny(of: [.admin]) ? try access(of: user) : nil
+            return sight.caller.isSelf(user) || sight.caller.isAny(of: [.auditor, .admin])
+                ? try access(of: user) : nil
         case .search: return try search()
         case .users: return try users()
         case .participants(let conversation): return try participants(conversation)
@@ -258,21 +263,26 @@ struct ReadEndpoint {
     /// The log: there is always a next page, for what is appended later.
     private func events() throws(StoreError) -> Page {
         var after = request.position
+        var looked = 0
         var page = Page()
         for event in try views.log.page(after: after, through: durable, limit: request.limit, views.term) {
+            after = event.position
+            looked += 1
+            guard sight.mayKnow(event.event.header.type) else { continue }
             page.body += try lines.line(event)
             page.count += 1
-            after = event.position
         }
         page.hasMore = after < durable
-        if page.hasMore, page.count < request.limit { page.cut = views.term?.isDue == true ? .time : .bytes }
+        if page.hasMore, looked < request.limit { page.cut = views.term?.isDue == true ? .time : .bytes }
         page.next = .log
         page.end = try views.log.place(at: after)
         return page
     }
 
     private mutating func event(_ id: String) throws(StoreError) -> Page? {
-        try found(id).map { event throws(StoreError) in Page(body: try lines.line(event), count: 1) }
+        try found(id).map { event throws(StoreError) in
+            Page(body: try lines.line(event), count: 1, twins: try views.log.twins(of: event).others)
+        }
     }
 
     /// The event of an id, if the caller sees it.
@@ -331,11 +341,13 @@ struct ReadEndpoint {
         var last: UserPlace?
         if case .names(let names) = request.place { last = UserPlace(folded: names[0], user: names[1]) }
         var page = Page()
-        for user in try views.users(request.match, limit: request.limit, after: last) {
-            page.add(JSONLine(user))
+        let found = try views.users(request.match, limit: request.limit, after: last)
+        for user in found {
+            // For users it is a list of others.
+            if sight.isWhole || !sight.caller.isUser(user.user) { page.add(JSONLine(user)) }
             page.next = .names(user.place.names)
         }
-        page.hasMore = page.count >= request.limit
+        page.hasMore = found.count >= request.limit
         if !page.hasMore { page.next = nil }
         return page
     }
@@ -349,6 +361,7 @@ struct ReadEndpoint {
     }
 
     private func survey(_ name: String) throws(StoreError) -> Page {
+        if let groups = request.surveyGroups { return try survey(name, groups) }
         var last: SurveyCount?
         if case .names(let names) = request.place {
             last = SurveyCount(survey: name, question: names[0], value: names[1], count: 0)
@@ -364,6 +377,27 @@ struct ReadEndpoint {
             page.next = .names([count.question, count.value])
             return true
         }
+        if !page.hasMore { page.next = nil }
+        return page
+    }
+
+    private func survey(_ name: String, _ groups: SurveyQuery) throws(StoreError) -> Page {
+        var rest = try views.survey(name, groups)[...]
+        if case .names(let last) = request.place, last.count == 3 {
+            let place = last.map { Array($0.utf8) }
+            rest = rest.drop { count in
+                !place.lexicographicallyPrecedes(count.names.map { Array($0.utf8) }) {
+                    $0.lexicographicallyPrecedes($1)
+                }
+            }
+        }
+        var page = Page()
+        while page.count < request.limit, !page.isFull, let count = rest.popFirst() {
+            page.add(JSONLine(count))
+            page.next = .names(count.names)
+        }
+        page.hasMore = !rest.isEmpty
+        if page.hasMore, page.count < request.limit { page.cut = .bytes }
         if !page.hasMore { page.next = nil }
         return page
     }

@@ -40,10 +40,14 @@ struct Service: Sendable {
     let sizes: SizeGauge
     let pages: PageFiles
     let minute = MinuteGauge()
+    /// When users asked to erase what is theirs.
+    let ownErasures = Lock(OwnErasures())
     /// Who follows the log and works on subscriptions, once the API is there.
     let following = Lock<Following?>(nil)
     /// Who cosigns for peers, once it does.
     let witness = Lock<WitnessDesk?>(nil)
+    /// What events of other nodes have changed of the past, once it looks.
+    let replaced = Lock<ReplacementDesk?>(nil)
 
     /// Events the views may be behind before appends have to wait.
     static let maximumLag: UInt64 = 400_000
@@ -89,8 +93,10 @@ struct Service: Sendable {
         case .joinPeer: join(exchange)
         case .retryQuarantine: retryQuarantine(exchange)
         case .listQuarantine: try listQuarantine(exchange)
+        case .listForks: try listForks(exchange)
         case .listErasures: try listErasures(exchange)
         case .createErasure: try erase(request)
+        case .eraseOwn: try eraseOwn(request, name)
         case .recordPackage: try recordPackage(request, name)
         case .getOpenAPI: exchange.send(OpenAPI.document(version: Software.version))
         case .getMe: tellCaller(request)

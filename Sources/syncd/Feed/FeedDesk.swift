@@ -60,6 +60,17 @@ final class FeedDesk {
         return figures
     }
 
+    /// How many streams users have. Who asks for pages is here and gone.
+    var users: [[UInt8]: Int] {
+        var users: [[UInt8]: Int] = [:]
+        for follower in followers.values {
+            guard case .stream = follower.sink else { continue }
+            let caller = follower.request.caller
+            for user in caller.selves where caller.isUser(user) { users[Array(user.utf8), default: 0] += 1 }
+        }
+        return users
+    }
+
     // MARK: Coming and going
 
     /// Takes on who asks, and gives what there is. Returns the followers who have more to come.
@@ -323,7 +334,8 @@ final class FeedDesk {
 
     /// Those of them that a follower may see.
     private func seen(_ items: [FeedItem], by id: UInt64) throws(StoreError) -> [FeedItem] {
-        guard var sight = followers[id]?.sight, !sight.isWhole, !items.isEmpty else { return items }
+        guard var sight = followers[id]?.sight, !items.isEmpty else { return items }
+        guard !sight.isWhole else { return items.filter { sight.mayKnow($0.stored.event.header.type) } }
         var seen: [FeedItem] = []
         try reader.fresh { views throws(StoreError) in
             seen = []

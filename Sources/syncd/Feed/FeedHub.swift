@@ -1,4 +1,5 @@
 internal import Access
+internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
 internal import SyncEngine
@@ -108,6 +109,25 @@ final class FeedHub: Sendable {
     /// Who follows now. Waits for the thread for a short time.
     var figures: FollowerFigures {
         asked.figures { take in worker.submit { take($0.figures) } }
+    }
+
+    /// `GET /v1/followers`: users who have a stream here.
+    func list(_ exchange: HTTPExchange) {
+        let isTaken = worker.submit { desk in
+            var body: [UInt8] = []
+            let users = desk.users.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+            for (user, streams) in users {
+                var line = JSONLine(type: "follower")
+                line.add("user", String(decoding: user, as: UTF8.self))
+                line.add("streams", streams)
+                line.write(to: &body)
+            }
+            var end = JSONLine(type: "end")
+            end.add("count", users.count)
+            end.write(to: &body)
+            exchange.send(lines: body)
+        }
+        if !isTaken { exchange.refuse(.closed) }
     }
 
     /// Credentials have changed: who has lost his is let go.

@@ -61,9 +61,7 @@ struct FeedRequest: Sendable {
         let header = request.header("Last-Event-ID")
         start = try Self.start(header ?? request.queryItem("after"), header == nil ? "after" : "Last-Event-ID")
         (filter, isLocal) = try Self.filter(request)
-        let narrowed =
-            filter.users.sorted().map { "user=\($0)" } + filter.conversations.sorted().map { "conversation=\($0)" }
-        subject = request.path + (narrowed.isEmpty ? "" : "?" + narrowed.prefix(100).joined(separator: "&"))
+        subject = AccessLog.subject(request)
         isLive = request.queryItem("live") == "1"
         if isLive, case .page = face { throw BadParameter(message: "live: only a stream has live items") }
     }

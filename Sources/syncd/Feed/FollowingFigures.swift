@@ -28,6 +28,8 @@ struct SubscriptionFigures: Sendable {
         var oldest: Int64 = 0
         /// How many of them look at no more events before some are done.
         var stalled = 0
+        /// Conversations that have more open events than the window takes of one.
+        var conversationsBehind = 0
         var workers = 0
 
         mutating func add(_ other: One) {
@@ -38,6 +40,7 @@ struct SubscriptionFigures: Sendable {
             parked += other.parked
             oldest = max(oldest, other.oldest)
             stalled += other.stalled
+            conversationsBehind += other.conversationsBehind
             workers += other.workers
         }
     }

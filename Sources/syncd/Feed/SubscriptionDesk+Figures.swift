@@ -56,8 +56,10 @@ extension SubscriptionDesk {
             try? one.ahead.look(one.machine, in: log, after: one.position, through: durable, limit: limit)
             running[name]?.ahead = one.ahead
             var figure = SubscriptionFigures.One(name: name, tally: one.machine.tally)
-            figure.behind = one.ahead.behind(durable, after: one.position)
+            figure.behind = max(
+                one.ahead.behind(durable, after: one.position), one.machine.oldestCursor.map { durable - $0 } ?? 0)
             (figure.open, figure.inFlight) = (one.machine.open, one.machine.inFlight)
+            figure.conversationsBehind = one.machine.countBehind
             figure.parked = records.parked(one.record.id).count
             figure.stalled = one.machine.isStalled ? 1 : 0
             figure.workers = streams.values.count { $0.name == name } + pulls.values.count { $0.name == name }

@@ -118,9 +118,10 @@ extension SubscriptionDesk {
         } else {
             let told = record.admit(state)
             let kept = try openValues().value(place.description).flatMap { SubscriptionState(bytes: $0) }
-            var merged = kept.map(record.admit) ?? told
-            merged.merge(told)
-            try openValues().put([(place.description, merged.bytes)])
+            var both = [kept.map(record.admit) ?? told, told]
+            SubscriptionState.complete(&both, from: try currentLog())
+            both[0].merge(both[1])
+            try openValues().put([(place.description, both[0].bytes)])
             isUnsynced = true
         }
         accepted.append(value)

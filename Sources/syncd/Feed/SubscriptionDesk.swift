@@ -223,10 +223,17 @@ final class SubscriptionDesk {
 
     private func look(_ name: String, durable: UInt64, demand: Int) throws(StoreError) -> Bool {
         let log = try currentLog()
-        guard var one = running[name], one.machine.deliverable < demand else { return false }
+        guard var one = running[name],
+            case let isShort = one.machine.deliverable < demand,
+            isShort || one.machine.isBacklogDue(through: one.position, isShort: false)
+        else { return false }
         running[name] = nil
         defer { running[name] = one }
         let before = one.position
+        // What is behind has waited longest: it is not left to a time when others have nothing.
+        let isBehind = try one.machine.lookBack(
+            in: log, through: before, isShort: isShort, as: store.identity.node, now: Self.now)
+        guard isShort else { return isBehind }
         let (position, retries) = try one.machine.look(
             at: log, after: one.position, through: durable, as: store.identity.node, now: Self.now)
         if !retries.isEmpty {
@@ -240,7 +247,7 @@ final class SubscriptionDesk {
             }
         }
         one.position = position
-        return one.position < durable && one.position > before
+        return isBehind || one.position < durable && one.position > before
     }
 
     private func give(to id: UInt64, _ stream: Stream, now: UInt64) throws(StoreError) {

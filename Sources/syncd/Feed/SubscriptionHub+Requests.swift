@@ -200,7 +200,8 @@ extension SubscriptionHub {
                     token.dot, number: number, delay: delay, error: error, now: now)
             case .extend: desk.running[record.name]?.machine.extend(token.dot, number: number, now: now)
             case .park(_, let reason):
-                desk.running[record.name]?.machine.park(token.dot, number: number, reason: reason)
+                desk.running[record.name]?.machine.park(
+                    token.dot, number: number, reason: reason, now: now)
             default: break
             }
         }
@@ -215,9 +216,11 @@ extension SubscriptionHub {
         let name = record.name
         var acked = AckedDeliveries()
         var notOpen: [Dot] = []
-        for token in tokens {
+        var told: Set<Dot> = []
+        for token in tokens where told.insert(token.dot).inserted {
             let number = desk.number(token)
-            switch desk.running[name]?.machine.ack(token.dot, number: number, now: SubscriptionDesk.now) {
+            let mark = { (try? desk.currentLog().event(token.dot)).map { ConversationMark(of: $0.event.header) } }
+            switch desk.running[name]?.machine.ack(token.dot, number: number, now: SubscriptionDesk.now, mark: mark) {
             case .done: acked.done += 1
             case .notOpen:
                 acked.done += 1

@@ -42,7 +42,8 @@ extension JSONLine {
             add("open", one.machine.open)
             add("in_flight", one.machine.inFlight)
             add("parked", desk.records?.parked(record.id).count ?? 0)
-            add("behind", durable - min(durable, one.position))
+            add("behind", durable - min(durable, one.position, one.machine.oldestCursor ?? .max))
+            add("conversations_behind", one.machine.countBehind)
             add("workers", desk.streams.values.count(where: { $0.name == record.name }))
         }
     }

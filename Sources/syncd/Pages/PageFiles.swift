@@ -29,7 +29,7 @@ struct PageFiles: Sendable {
         + "require-trusted-types-for 'script'; trusted-types 'none'"
     private static let longest = 1 << 20
     /// Folders that have an index.
-    private static let tops = ["arrive", "chat", "console"]
+    private static let tops = ["arrive", "chat", "console", "mine"]
     /// The folder whose pages record voices: the microphone is for no other.
     private static let hears = "chat"
 

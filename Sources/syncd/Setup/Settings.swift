@@ -40,6 +40,11 @@ struct Settings {
                 remarks.append("\(name) has no effect: --dev decides \(path)")
             }
         }
+        if configuration.api.maxPending < 2 * configuration.api.maxBody {
+            remarks.append(
+                "api.max_pending: less than twice api.max_body, which is taken in its place: "
+                    + "\(2 * configuration.api.maxBody) bytes")
+        }
         self.configuration = configuration
     }
 
@@ -140,6 +145,19 @@ struct Settings {
                 "storage.witness: there is no folder \(folder); syncd makes none there, and keeps no witness")
         }
         guard let path = configuration.api.socket.path else { return found }
+        for grant in configuration.api.socket.roles {
+            switch grant.holder {
+            case .uid: break
+            case .user(let name):
+                if getpwnam(name) == nil {
+                    found.append("api.socket.roles: there is no user \(name); no one has the roles")
+                }
+            case .group(let name):
+                if getgrnam(name) == nil {
+                    found.append("api.socket.roles: there is no group \(name); no one has the roles")
+                }
+            }
+        }
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         if access(folder.isEmpty ? "/" : folder, F_OK) != 0 {
             found.append(

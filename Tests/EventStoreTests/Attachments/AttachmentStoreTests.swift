@@ -290,6 +290,14 @@ struct MediaTypeTests {
         #expect(MediaType.found(in: Array("안녕".utf8)) == nil && MediaType.found(in: []) == nil)
         #expect(MediaType.name(of: Array("x".utf8), declared: "text/csv") == "text/csv")
         #expect(MediaType.name(of: [], declared: nil) == "application/octet-stream")
+        for (bytes, claimed, served) in [
+            ("%PDF-1.7", "text/html", "application/pdf"), ("%PDF-1.7", "text/plain", "application/pdf"),
+            ("plain", "text/html", "application/octet-stream"), ("plain", "image/png", "application/octet-stream"),
+            ("plain", "text/plain", "text/plain"), ("plain", "Image/SVG+XML", "application/octet-stream"),
+            ("PK\u{3}\u{4}", "application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.text"),
+            ("PK\u{3}\u{4}", "text/html", "application/zip"), ("GIF89a", "text/html", "image/gif"),
+        ] { #expect(MediaType.served(bytes.utf8, claimed: claimed) == served, "\(bytes) as \(claimed)") }
+        #expect(MediaType.served("plain".utf8, claimed: nil) == MediaType.unknown)
         #expect(MediaType.inline.isDisjoint(with: ["text/html", "image/svg+xml", "text/xml", "application/pdf"]))
         #expect(
             MediaType.isAllowed("image/PNG", by: ["image/*"]) && !MediaType.isAllowed("images/png", by: ["image/*"]))

@@ -36,7 +36,9 @@ struct ExtremeNumbersTests {
         "A time of arrival, or its position, that cannot be is named, and hinders nobody who does not need it",
         arguments: [
             "time = \(Int64.min)", "time = \(Int64.max)", "time = 'noon'", "position = \(Int64.max)", "position = -1",
-            "position = \(Int64(Limits.number) + 1)",
+            "position = \(Int64(Limits.number) + 1)", "position = 329",
+            // Where the next event comes to stand.
+            "position = 328, time = 0",
         ])
     func arrivals(change: String) throws {
         let sample = try Self.sample.get()
@@ -45,7 +47,7 @@ struct ExtremeNumbersTests {
         }
         let report = try verify(folder)
         #expect(report.says(.positions, "table arrival"), report.text)
-        if !change.hasSuffix("-1") && !change.hasSuffix("'noon'") {
+        if !["-1", "'noon'", "329", "time = 0"].contains(where: change.hasSuffix) {
             #expect(throws: StoreError.self) { try LogReader(StoreFiles(folder.path)).known(at: WallClock.now) }
         }
         let store = try EventStore(opening: folder.path)

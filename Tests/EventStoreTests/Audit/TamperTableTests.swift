@@ -219,12 +219,30 @@ struct TamperTableTests {
             "UPDATE meta SET value = 'a b' WHERE key = 'cluster'", "UPDATE meta SET value = '' WHERE key = 'cluster'",
             "UPDATE meta SET value = CAST(x'ff' AS TEXT) WHERE key = 'cluster'", "DELETE FROM meta",
             "UPDATE meta SET value = value || '0' WHERE key = 'incarnation'",
-            "UPDATE meta SET value = 1 WHERE key = 'incarnation'",
+            "UPDATE meta SET value = 1 WHERE key = 'incarnation'", "UPDATE meta SET value = 7 WHERE key = 'file'",
+            "UPDATE meta SET value = '2' WHERE key = 'reads'", "INSERT INTO meta VALUES(x'6f64', 'x')",
+            "INSERT INTO meta VALUES('skew x', 5)", "INSERT INTO meta VALUES('erasure 5', NULL)",
         ])
     func meta(sql: String) throws {
         let report = try sample.report(after: sql)
         #expect(report.count(of: .origins) >= 1, report.text)
         #expect(report.says(.origins, "meta"), report.text)
+    }
+
+    @Test("A key of table meta that a later release may have is no contradiction, whatever its value")
+    func laterSettings() throws {
+        let report = try sample.report(after: "INSERT INTO meta VALUES('later', 5), ('SKEW x', '5')")
+        #expect(report.isIntact && report.answer == .notCovered, report.text)
+        #expect(report.notes.contains { $0.contains("SKEW x, later") }, "\(report.notes)")
+    }
+
+    @Test(
+        "A seal of another type or length is none (INV-4)",
+        arguments: ["'abcdefghijklmnop'", "zeroblob(15)", "1", "''"])
+    func seals(value: String) throws {
+        let report = try sample.report(after: "UPDATE event SET seal = \(value) WHERE position = 20")
+        #expect(report.says(.seals, "column seal is neither NULL nor 16 bytes"), report.text)
+        #expect(report.names(position: 20))
     }
 
     @Test(

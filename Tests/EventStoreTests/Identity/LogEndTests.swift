@@ -115,6 +115,54 @@ struct LogEndTests {
         withExtendedLifetime(folder) {}
     }
 
+    @Test("Log and mark put back after an orderly end, and log.end not: a start tells it as verify does (INV-4)")
+    func putBack() throws {
+        let (folder, made) = try makeStore()
+        made.close()
+        let files = StoreFiles(folder.path)
+        let first = try EventStore(opening: folder.path, surroundings: surroundings(files))
+        _ = try first.appendBlocking([.message("a", user: "u")])
+        first.close()
+        let (old, mark) = (LogImage(files), try Data(contentsOf: URL(filePath: files.mark)))
+        let second = try EventStore(opening: folder.path, surroundings: surroundings(files))
+        for number in 0..<3 { _ = try second.appendBlocking([.message("\(number)", user: "u")]) }
+        second.close()
+        try old.restore(files, withMark: false)
+        try mark.write(to: URL(filePath: files.mark))
+        let report = try verify(folder)
+        #expect(report.says(.ends, "the log ends at position 2; log.end knows 5"), report.text)
+        #expect(report.findings.contains { $0.dot == Dot(origin: first.identity.origin, seq: 3) }, report.text)
+        #expect(try Outside.cut(of: files) == "the log ends at position 2; log.end knows 5")
+        let third = try EventStore(opening: folder.path, surroundings: surroundings(files))
+        #expect(third.originChange == .cut && third.cut?.text == "the log ends at position 2; log.end knows 5")
+        third.close()
+    }
+
+    @Test("Another history than the one that log.end has sealed is told, after an orderly end, too (INV-3)")
+    func anotherHistory() throws {
+        let (folder, made) = try makeStore()
+        made.close()
+        let files = StoreFiles(folder.path)
+        func append(_ text: String) throws {
+            let store = try EventStore(opening: folder.path, surroundings: surroundings(files))
+            #expect(store.originChange == nil)
+            _ = try store.appendBlocking([.message(text, user: "u")])
+            store.close()
+        }
+        try append("a")
+        let old = LogImage(files)
+        try append("said")
+        let end = try Data(contentsOf: URL(filePath: files.end))
+        try old.restore(files)
+        try append("never said")
+        try end.write(to: URL(filePath: files.end))
+        let report = try verify(folder)
+        #expect(report.answer == .notCovered && report.notes.contains { $0.contains("log.end") }, report.text)
+        let store = try EventStore(opening: folder.path, surroundings: surroundings(files))
+        defer { store.close() }
+        #expect(store.originChange == .cut && store.cut?.text.contains("other events of this node") == true)
+    }
+
     @Test("A power cut may take what was not synced, and a log.end that was being written")
     func powerCut() throws {
         let (folder, files) = try killed { truncate($0.end, 40) }

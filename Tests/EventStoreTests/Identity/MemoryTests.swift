@@ -93,6 +93,38 @@ struct MemoryTests {
         #expect(HostFingerprint.found(around: files).file == nil)
     }
 
+    @Test(
+        "Another history than the witness knows is told until it is settled, whatever the witness says later (INV-3)")
+    func anotherHistory() throws {
+        let (folder, store) = try makeStore()
+        let outside = TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: outside.path, withIntermediateDirectories: true)
+        store.close()
+        let first = try EventStore(opening: folder.path, witness: .folder(outside.path))
+        try append(first, 3)
+        first.close()
+        let old = LogImage(first.files)
+        // Two histories of the same length: that of the witness, and the one that is put in its place.
+        let second = try EventStore(opening: folder.path)
+        try append(second, 2)
+        second.close()
+        let known = try Data(contentsOf: URL(filePath: try #require(second.witness?.path)))
+        try old.restore(second.files)
+        try FileManager.default.removeItem(atPath: try #require(second.witness?.path))
+        let other = try EventStore(opening: folder.path)
+        _ = try other.appendBlocking([.message("other", user: "u"), .message("words", user: "u")])
+        other.close()
+        try known.write(to: URL(filePath: try #require(second.witness?.path)))
+        let origin = first.identity.origin
+        #expect(try #require(try Outside.cut(of: other.files)).contains("origin \(origin) from seq 1 to 6"))
+        let third = try EventStore(opening: folder.path)
+        #expect(third.originChange == .witness && third.cut?.known?.size == 6)
+        third.close()
+        let report = try verify(folder)
+        #expect(report.answer == .contradicted, report.text)
+        #expect(report.says(.ends, "\(origin) from seq 1 to 6 are not all those that the witness"), report.text)
+    }
+
     @Test("A rewound log is noticed by its witness, and by it alone")
     func rewound() throws {
         let (folder, store) = try makeStore()
@@ -116,8 +148,9 @@ struct MemoryTests {
         #expect(own.last?.succession == OriginSuccession(.witness, previous: lost, had: 11, known: 611))
         third.close()
         // An auditor who has the folder alone is told of it, too.
-        let remarks = try Verifier(StoreFiles(folder.path)).run().remarks
-        #expect(remarks.contains { $0.hasPrefix("origin \(lost) ends at seq 11, and has had 611: ") }, "\(remarks)")
+        let told = try Verifier(StoreFiles(folder.path)).run()
+        #expect(told.notes.contains { $0.hasPrefix("origin \(lost) ends at seq 11, and has had 611: ") }, told.text)
+        #expect(told.answer == .notCovered)
         #expect(try EventStore(opening: folder.path).originChange == nil)
         // A configuration that names none, or another one, does not silence the one that is there.
         let elsewhere = TemporaryFolder()

@@ -473,7 +473,7 @@ struct MarkTests {
         try Data(contentsOf: URL(fileURLWithPath: StoreFiles(folder.path).mark))
             .write(to: URL(fileURLWithPath: StoreFiles(twin.path).mark))
         let report = try verify(twin)
-        #expect(report.says(.ends, "has other events up to seq 8 than the store's mark knows"), report.text)
+        #expect(report.says(.ends, "from seq 1 to 8 are not all those that the store's mark knows"), report.text)
         let again = try EventStore(opening: twin.path, surroundings: Self.here)
         #expect(again.originChange == .cut && again.cut?.text.contains("other events") == true)
         #expect(again.identity.origin != store.identity.origin)

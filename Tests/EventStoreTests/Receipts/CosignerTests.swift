@@ -36,6 +36,25 @@ struct CosignerTests {
         #expect(CosignatureList(CosignatureList([said]).bytes + [0], of: said.node) == nil)
     }
 
+    @Test("What no release has put into cosigned.db is named, by its name (INV-18)")
+    func strange() throws {
+        let sample = try WitnessedStore()
+        defer { withExtendedLifetime(sample.folder) {} }
+        let (store, path) = (sample.store, sample.store.files.cosignatures)
+        try sample.tell([try sample.said(sample.busan.key, 301)], by: sample.busan.key)
+        let node = store.identity.node
+        #expect(try CosignatureFile(reading: store.files)?.strange(to: node) == [])
+        try Connection(path: path, mode: .write).execute(
+            """
+            ALTER TABLE value RENAME TO old; CREATE TABLE value(name, bytes); INSERT INTO value SELECT * FROM old;
+            INSERT INTO value VALUES(x'6d696e65', x''), (NULL, x''), (1.5, x''), ('node/a', x''), ('mine/a', 'text');
+            """)
+        let names = try #require(try CosignatureFile(reading: store.files)).strange(to: node)
+        #expect(Set(names).isSuperset(of: ["X'6D696E65'", "NULL", "1.5", "node/a", "mine/a"]), "\(names)")
+        let own = "node/\(sample.busan.key.publicKey.nodeID)"
+        #expect(!names.contains(own))
+    }
+
     @Test("It signs what it has of others, once for each step, and remembers it; its own origin it leaves to others")
     func signs() throws {
         let sample = try WitnessedStore()
@@ -77,6 +96,54 @@ struct CosignerTests {
             #expect(each.list.entries == [said])
             #expect(each.refused[busan.id]?.contains("its first 19 events are not those") ?? false)
         }
+    }
+
+    @Test(
+        "A log of which a peer is known to hold more, or another history, is not gone on with, and doctor says so before (INV-4)",
+        arguments: [true, false])
+    func putBack(isShorter: Bool) throws {
+        let sample = try WitnessedStore()
+        let (folder, store, ulsan) = (sample.folder, sample.store, sample.ulsan.key)
+        func append(_ text: String) throws {
+            let store = try EventStore(opening: folder.path)
+            defer { store.close() }
+            #expect(store.originChange == nil)
+            _ = try store.appendBlocking((0..<5).map { .message("\(text) \($0)", user: "u") })
+        }
+        store.close()
+        let old = LogImage(store.files)
+        try append("once")
+        let said = try sample.said(ulsan, 306)
+        try old.restore(store.files)
+        if !isShorter { try append("other") }
+        try sample.tell([said], by: ulsan)
+        let (origin, node) = (store.identity.origin, "node \(ulsan.publicKey.nodeID.short)")
+        let text =
+            isShorter
+            ? "origin \(origin) ends at seq 301; \(node) knows 306 of its events"
+            : "the events of origin \(origin) from seq 1 to 306 are not all those that \(node) knows"
+        #expect(try Outside.cut(of: store.files) == text)
+        let again = try EventStore(opening: folder.path)
+        #expect(again.originChange == .cut && again.cut?.text == text && again.cut?.known == said.head)
+        again.close()
+        // Also where what peers have told is taken away.
+        for suffix in ["", "-wal", "-shm"] { unlink(store.files.cosignatures + suffix) }
+        #expect(try verify(folder).answer == .contradicted)
+    }
+
+    @Test("A file whose making was cut says nothing; one without its table is told (INV-18)", arguments: [0, 1, 2])
+    func cutInTheMaking(stage: Int) throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        let path = store.files.cosignatures
+        if stage == 0 { try Data().write(to: URL(filePath: path)) }
+        if stage > 0 { try Connection(path: path, mode: .write).execute("PRAGMA journal_mode = WAL") }
+        if stage == 2 {
+            try Connection(path: path, mode: .write).execute("CREATE TABLE value(x); DROP TABLE value")
+            #expect(throws: StoreError.self) { try KnownHead.ofPeers(store.files) }
+            return
+        }
+        #expect(try CosignatureFile(reading: store.files) == nil && KnownHead.ofPeers(store.files).isEmpty)
     }
 
     @Test("What another has signed in its name is not taken for its own word")

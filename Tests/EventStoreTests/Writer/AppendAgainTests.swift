@@ -79,6 +79,39 @@ struct AppendAgainTests {
         #expect(try store.appendBlocking([message("셋")], atomicity: .each, condition: now)[0].receipt?.position == 4)
     }
 
+    @Test(
+        "Of two that begin one conversation the writer takes the first, where both looked before it came (INV-13, INV-8)"
+    )
+    func newOnly() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        func started(_ user: String, _ conversation: String = "c") -> EventDraft {
+            var draft = EventDraft.json("conversation.started", "{}", conversation: conversation, user: user)
+            draft.id = EventID(record: user, of: "t")
+            return draft
+        }
+        // Both looked when the log had its first event alone.
+        let newOnly = NewConversations(but: ["old"], at: 1)
+        func append(_ drafts: [EventDraft], _ atomicity: Atomicity = .whole) throws -> [AppendOutcome] {
+            try blocking { answer in
+                store.append([AppendCall(drafts: drafts, atomicity: atomicity, newOnly: newOnly, completion: answer)])
+            }
+        }
+        let said = EventDraft.message("말", user: "u", conversation: "c")
+        let first = try append([started("kim"), said])
+        #expect(first.map { $0.receipt?.position } == [2, 3])
+        let late = AppendOutcome.rejected(.begun(conversation: "c"))
+        #expect(try append([started("lee")]) == [late])
+        #expect(try append([said, started("lee")]) == [.rejected(.batchRejected(index: 1)), late])
+        let each = try append([said, started("lee")], .each)
+        #expect(each[0].receipt?.position == 4 && each[1] == late)
+        // Said again it is there, and so may what comes with it.
+        let again = try append([started("kim"), EventDraft.message("더", user: "u", conversation: "c")])
+        #expect(again[0] == first[0].receipt.map(AppendOutcome.already) && again[1].receipt?.position == 5)
+        #expect(try append([started("min", "old")]) == [.rejected(.begun(conversation: "old"))])
+        #expect(try store.appendBlocking([started("app")])[0].receipt?.position == 6)
+    }
+
     @Test("What is repeated under the version it expected is found, and nothing else slips in with it (INV-8)")
     func expectedAgain() throws {
         let (folder, store) = try makeStore()

@@ -10,10 +10,10 @@ struct HeadSignerTests {
 
     /// An origin of events that are told apart by their leaves.
     private func origin(_ leaves: String) -> OriginState {
-        var range = MerkleRange()
-        for leaf in leaves.utf8 { range.append(sha.digest([leaf]), using: sha) }
+        var tree = GrowingTree()
+        for leaf in leaves.utf8 { _ = tree.grow(sha.digest([leaf]), using: sha) }
         return OriginState(
-            ref: 1, id: id, key: key.publicKey, range: range, hlc: HybridTime(rawValue: UInt64(leaves.utf8.count)))
+            ref: 1, id: id, key: key.publicKey, tree: tree, hlc: HybridTime(rawValue: UInt64(leaves.utf8.count)))
     }
 
     private func root(_ leaves: String) -> Digest { origin(leaves).range.root(using: sha) }
@@ -88,12 +88,12 @@ struct HeadSignerTests {
     @Test("Of heads that wait to be stored one for each 4,096 events is kept, and none waits for long")
     func waiting() {
         let signer = HeadSigner(key: key)
-        var range = MerkleRange()
+        var tree = GrowingTree()
         var stored: [UInt64] = []
         for size in UInt64(1)...600 {
-            range.append(sha.digest([UInt8(size % 251)]), using: sha)
+            _ = tree.grow(sha.digest([UInt8(size % 251)]), using: sha)
             signer.committed(
-                OriginState(ref: 1, id: id, key: key.publicKey, range: range, hlc: HybridTime(rawValue: size)))
+                OriginState(ref: 1, id: id, key: key.publicKey, tree: tree, hlc: HybridTime(rawValue: size)))
             _ = signer.head()
             stored += signer.takeUnstored(all: false).map(\.head.size)
         }

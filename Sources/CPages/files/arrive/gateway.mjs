@@ -20,7 +20,7 @@ async function send(url, body) {
     throw new GatewayFault('offline');
   }
   if (answer.ok) return answer.json();
-  throw new GatewayFault([401, 403, 404, 405].includes(answer.status) ? 'noGateway' : 'busy');
+  throw new GatewayFault([401, 403, 404, 405, 409].includes(answer.status) ? 'noGateway' : 'busy');
 }
 
 export const cities = async () => (await send(path)).cities;

@@ -124,6 +124,7 @@ function settings() {
     h('p', null, h('button', { type: 'button', onclick: () => choose({ appearance: ({ auto: 1, light: 2 })[look] ?? 0 }) }, say(`look.${look}`))),
     h('p', { class: 'help' }, say('signedInAs', chat.me)),
     h('p', { class: 'help' }, say('eraseHelp')),
+    h('p', null, h('a', { href: '../mine/' }, say('mine'))),
     h('p', null, h('button', { type: 'button', onclick: async () => { sheet.sheet.close(); await leave(); over(); } }, say('logout'))));
 }
 

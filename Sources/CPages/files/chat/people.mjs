@@ -79,7 +79,7 @@ export function people(chat) {
       h('form', { class: 'card', onsubmit: (event) => { event.preventDefault(); if (user.value.trim()) talk(user.value.trim()); } },
         h('label', { for: 'user' }, say('user')), user, h('label', { for: 'name' }, say('contactName')), name, problem,
         h('div', { class: 'buttons' }, h('button', { type: 'submit', class: 'main' }, say('talk')), h('button', { type: 'button', onclick: keep }, say('keep')))),
-      h('h2', null, say('contacts')), filter, list),
+      h('h2', null, say('contacts')), h('p', null, h('a', { href: '../mine/' }, say('mine'))), filter, list),
     show: load, people: load,
   };
 }

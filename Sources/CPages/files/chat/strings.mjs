@@ -22,6 +22,7 @@ export const strings = {
   sessionOver: ['토큰의 기한이 지났습니다. 다시 들어오세요. 보내지 못한 글은 남아 있습니다.', 'The token has expired. Please log in again; what was not sent is kept.'],
   noUser: ['사용자의 토큰이 아닙니다. 관리자에게 사용자용 토큰을 요청하세요.', 'This token is for no user. Ask for one that is.'],
   settings: ['설정', 'Settings'],
+  mine: ['내 자료', 'My data'],
   signedInAs: [(who) => `사용자: ${who}`, (who) => `Logged in as ${who}`],
   'look.auto': ['밝기: 자동', 'Appearance: auto'],
   'look.light': ['밝기: 밝게', 'Appearance: light'],
@@ -33,7 +34,7 @@ export const strings = {
   notFound: ['찾을 수 없습니다.', 'Not found.'],
   noAnswer: ['답을 얻지 못했습니다.', 'There was no answer.'],
 
-  eraseHelp: ['여기서는 아무것도 지워지지 않습니다. 대화나 내 자료를 지우려면 운영자에게 요청하세요. 글과 파일이 모든 노드에서 사라지고, 쓴 사람, 때, id와 나간 사본은 남습니다.', 'Nothing is erased here. To erase a conversation or all of yours, ask the operator: texts and files go from all nodes; who wrote when, ids, and copies given out stay.'],
+  eraseHelp: ['여기서는 아무것도 지워지지 않습니다. 지우려면 운영자에게 요청하세요. 쓴 사람, 때, id와 나간 사본은 남습니다.', 'Nothing is erased here: ask the operator. Who wrote when, ids, and copies given out stay.'],
 
   // Rooms
   rooms: ['대화 목록', 'Conversations'],

@@ -23,22 +23,27 @@ export const surveys = {
 export const survey = {
   path: ['surveys', '*'], below: 'surveys', needs: ['getSurvey'],
   async show(ctx) {
-    const [name] = ctx.args, { t, query } = ctx, asOf = query.get('as_of');
+    const [name] = ctx.args, { t, query } = ctx, asOf = query.get('as_of'), by = asOf ? null : query.get('by');
     ctx.title(name);
-    ctx.commands(`syncctl survey ${quoted(name)}`, ctx.curl(['surveys', name], { as_of: asOf }));
+    const asked = { as_of: asOf, by, offset: by === 'day' ? offset() : null };
+    ctx.commands(`syncctl survey ${quoted(name)}${by ? ` --by ${by}` : ''}`, ctx.curl(['surveys', name], asked));
     const counts = [];
     let cursor;
     do {
-      const page = await ctx.lines(['surveys', name], { limit: 500, cursor, as_of: asOf });
+      const page = await ctx.lines(['surveys', name], { ...asked, limit: 500, cursor });
       counts.push(...page.lines);
       cursor = page.end.next;
     } while (cursor && counts.length < 5_000);
     const date = h('input', { type: 'datetime-local', id: 'as-of', step: 1, value: asOf ? local(asOf) : null, onchange: () => ctx.go(ctx.link(['surveys', name], { as_of: date.value ? new Date(date.value).toISOString() : null })) });
-    const questions = Map.groupBy ? Map.groupBy(counts, (one) => one.question) : group(counts);
+    const choose = h('select', { id: 'by', onchange: () => ctx.go(ctx.link(['surveys', name], { by: choose.value || null })) },
+      ['', 'day', 'bot', 'persona', 'conversation'].map((one) => h('option', { value: one, selected: one === (by ?? '') }, t(`by.${one || 'all'}`))));
+    const questions = group(counts);
+    // A conversation is opened, to be looked at.
+    const title = ({ question, group: of }) => [by ? [of && by === 'conversation' ? h('a', { href: ctx.link(['c', of]) }, shown(excerpt(of, 80))) : shown(excerpt(of ?? '–', 80)), ' · '] : null, shown(excerpt(question, 120))];
     const percent = (part) => `${Math.round(part * 100)} %`;
-    fill(ctx.body, ctx.head(shown(excerpt(name, 120))), h('p', { class: 'go' }, h('label', { for: 'as-of' }, t('asOf')), ' ', date),
+    fill(ctx.body, ctx.head(shown(excerpt(name, 120))), h('p', { class: 'go' }, h('label', { for: 'as-of' }, t('asOf')), ' ', date, ' ', h('label', { for: 'by' }, t('by')), ' ', choose),
       cursor ? h('p', { class: 'note' }, t('notAll', counts.length)) : null,
-      [...questions].map(([question, answers]) => shares(shown(excerpt(question, 120)), [t('answer'), t('count'), t('share')], sorted(answers).map((one) => ({ label: shown(excerpt(one.value, 80)), count: one.count })), percent)),
+      [...questions.values()].map((answers) => shares(title(answers[0]), [t('answer'), t('count'), t('share')], sorted(answers).map((one) => ({ label: shown(excerpt(one.value, 80)), count: one.count })), percent)),
       counts.length ? null : ctx.empty(t('noAnswers')));
   },
 };
@@ -51,8 +56,17 @@ function sorted(answers) {
 
 function group(counts) {
   const found = new Map();
-  for (const one of counts) found.set(one.question, [...found.get(one.question) ?? [], one]);
+  for (const one of counts) {
+    const key = JSON.stringify([one.group, one.question]);
+    if (found.has(key)) found.get(key).push(one); else found.set(key, [one]);
+  }
   return found;
+}
+
+/** How far this browser's clock is ahead of UTC, as `+09:00`. */
+function offset() {
+  const minutes = -new Date().getTimezoneOffset(), two = (number) => String(Math.trunc(number)).padStart(2, '0');
+  return (minutes < 0 ? '-' : '+') + two(Math.abs(minutes) / 60) + ':' + two(Math.abs(minutes) % 60);
 }
 
 const local = (time) => { const date = new Date(time); return new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19); };

@@ -40,7 +40,7 @@ final class LogFileBuilder {
             roots = try Self.roots(part)
             try part.execute(
                 "DELETE FROM event; DELETE FROM node; DELETE FROM head; DELETE FROM name; DELETE FROM origin;")
-            try part.execute(Schema.reach + Arrivals.table + "DELETE FROM arrival;")
+            try part.execute(Schema.added + "DELETE FROM arrival; DELETE FROM tile;")
         }
         scratch = try Self.open(folder.scratch)
         try scratch.execute(Self.empty)
@@ -51,7 +51,7 @@ final class LogFileBuilder {
     }
 
     /// Leaves names and origins of a log alone.
-    static let empty = "DELETE FROM event; DELETE FROM node; DELETE FROM head;" + Schema.reach + Arrivals.table
+    static let empty = "DELETE FROM event; DELETE FROM node; DELETE FROM head;" + Schema.added + "DELETE FROM tile;"
 
     /// Opens a file that is worth nothing until it is complete.
     private static func open(_ path: String) throws(DatabaseError) -> Connection {
@@ -162,6 +162,7 @@ final class LogFileBuilder {
                 \(hasNames ? "" : "INSERT INTO main.name SELECT ref, text FROM scratch.fresh ORDER BY ref;")
                 INSERT INTO main.origin SELECT * FROM scratch.origin ORDER BY ref;
                 INSERT INTO main.node SELECT * FROM scratch.node ORDER BY origin, level, number;
+                INSERT INTO main.tile SELECT * FROM scratch.tile ORDER BY position;
                 INSERT INTO main.head SELECT * FROM scratch.head ORDER BY origin, size;
                 INSERT OR REPLACE INTO main.reach SELECT * FROM scratch.reach ORDER BY origin;
                 """)

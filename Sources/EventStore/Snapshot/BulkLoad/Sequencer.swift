@@ -25,7 +25,8 @@ package final class Sequencer {
         let ref: Int64
         let id: OriginID
         let key: VerifyingKey
-        var range = MerkleRange()
+        var tree = GrowingTree()
+        var range: MerkleRange { tree.range }
         /// The greatest stamp of it.
         var hlc: UInt64 = 0
         /// The stamp of its last event, if that one's header can be read.
@@ -177,9 +178,8 @@ package final class Sequencer {
 
     private func append(_ leaf: Digest, to index: Int) throws(SnapshotError) {
         do throws(DatabaseError) {
-            for node in origins[index].range.grow(leaf, using: sha) {
-                try scratch.merkle.insertNode(
-                    origin: origins[index].ref, level: node.level, index: node.index, hash: node.hash)
+            for node in origins[index].tree.grow(leaf, using: sha) {
+                try scratch.merkle.insert(node, origin: origins[index].ref, at: position + 1)
             }
         } catch {
             throw SnapshotError(error)

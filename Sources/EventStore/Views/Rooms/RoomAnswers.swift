@@ -3,6 +3,8 @@ package struct UserRoom: Sendable {
     package let summary: ConversationSummary
     /// The last message that counts; `nil` if there is none, or if who asks for the list is not in the conversation any more.
     package var last: RoomMessage?
+    /// The first message of a person, else the first; `nil` if there is none, or it was not asked for.
+    package var first: RoomMessage?
     /// How many messages of others came after what they have read: at most ``mostUnread``.
     package let unread: Int
     /// Whether there are more than those.
@@ -122,6 +124,8 @@ package struct RoomQuery: Hashable, Sendable {
     package var category: String?
     /// Only whose titles have these words.
     package var match: TitleWords?
+    /// With the words with which they began.
+    package var withFirst = false
 
     package init() {}
 

@@ -40,41 +40,44 @@ struct DaemonStatus {
     }
 
     /// In a word, and what keeps it from answering in full.
-    private func state(_ peers: [JSONObject]) -> String {
-        if isDegraded { return "DEGRADED" }
+    private func state(_ peers: [JSONObject]) -> Wording {
+        if isDegraded { return .isDegraded }
         if peers.contains(where: { ["receiving", "proving"].contains($0.string("snapshot")) }) {
-            return "receiving its first copy of the log"
+            return .isReceiving
         }
-        return object.bool("rebuilding") ?? false ? "ok, views being rebuilt" : "ok"
+        return object.bool("rebuilding") ?? false ? .isRebuilding : .isWell
     }
 
     private func text(_ session: Session) throws(CommandFailure) {
-        func value(_ name: String) -> String { object.string(name) ?? "unknown" }
+        func value(_ name: String) -> String { object.string(name) ?? session.shown(.isUnknown) }
         func count(_ name: String) -> UInt64 { UInt64(clamping: object.integer(name) ?? 0) }
         let (top, views) = (count("position"), count("views"))
         let peers = object.elements("peers") ?? []
-        var lines = ["\(value("software")) on \(value("name")) · \(state(peers.compactMap(\.object)))"]
-        lines.append("  node     \(value("node"))")
-        lines.append("  cluster  \(value("cluster"))")
-        lines.append("  log      \(EventText.count(top, "event"))")
-        let lag = views < top ? "\(EventText.count(top - views, "event")) behind" : "up to date"
-        lines.append("  views    \(lag)" + (object.bool("rebuilding") ?? false ? ", being rebuilt" : ""))
-        lines += StatusCommand.held(count("quarantined"))
-        if let port = object.integer("port"), port > 0 { lines.append("  peers    call port \(port)") }
+        let name = session.shown(.softwareOn, value("software"), value("name"))
+        var lines = ["\(name) · \(session.shown(state(peers.compactMap(\.object))))"]
+        func add(_ label: Wording, _ text: String) { lines.append(StatusCommand.row(label, text, session)) }
+        add(.rowNode, value("node"))
+        add(.rowCluster, value("cluster"))
+        add(.rowLog, session.counted(top, .event))
+        let lag =
+            views < top ? session.shown(.viewsLack, session.counted(top - views, .event)) : session.shown(.viewsWhole)
+        add(.rowViews, object.bool("rebuilding") ?? false ? session.shown(.viewsRebuilt, lag) : lag)
+        lines += StatusCommand.held(count("quarantined"), session)
+        if let port = object.integer("port"), port > 0 { add(.rowPeers, session.shown(.callPort, String(port))) }
         for line in lines { try session.output.line(Sanitizer.line(line)) }
         if !peers.isEmpty {
             try session.output.line()
             try session.print(PeerTable.make(peers.compactMap(\.object), session))
         }
         for peer in peers.compactMap(\.object) {
-            if let progress = PeerTable.snapshot(peer) { try session.output.line(Sanitizer.line(progress)) }
+            if let progress = PeerTable.snapshot(peer, session) { try session.output.line(Sanitizer.line(progress)) }
         }
         for pending in object.elements("pending")?.compactMap(\.object) ?? [] {
             try PeerTable.show(pending: pending, session)
         }
         for finding in findings.open { try finding.show(session) }
         for problem in object.strings("problems") ?? [] {
-            try session.output.line(Sanitizer.line("Problem: \(problem)"))
+            try session.output.line(Sanitizer.line(session.shown(.problem, problem)))
         }
     }
 }
@@ -116,24 +119,24 @@ enum PeerTable {
 
     /// A node that knocked and was not let in.
     static func show(pending: JSONObject, _ session: Session) throws(CommandFailure) {
-        let node = pending.string("node") ?? "unknown"
-        try session.output.line(
-            Sanitizer.line("Not let in: \(node) from \(pending.string("address") ?? "an unknown address")"))
-        try session.output.line(Sanitizer.line("  Let it in: syncctl peers add NAME \(node)"))
+        let node = pending.string("node") ?? session.shown(.isUnknown)
+        let address = pending.string("address") ?? session.shown(.addressUnknown)
+        try session.output.line(Sanitizer.line(session.shown(.notLetIn, node, address)))
+        try session.output.line(Sanitizer.line("  " + session.shown(.letIn, node)))
     }
 
     /// A copy of the log that is under way, as one line.
-    static func snapshot(_ peer: JSONObject) -> String? {
+    static func snapshot(_ peer: JSONObject, _ session: Session) -> String? {
         guard let phase = peer.string("snapshot"), let done = peer.integer("snapshot_done"),
             let total = peer.integer("snapshot_total"), total > 0
         else { return nil }
         let name = peer.string("name") ?? ""
-        let share = "\(done) of \(total) events (\(done * 100 / total) %)"
+        let share = session.shown(.snapshotShare, String(done), String(total), String(done * 100 / total))
         return switch phase {
-        case "sending": "Snapshot to \(name): \(share)"
-        case "receiving": "Snapshot from \(name): \(share); appends wait until it is there"
-        case "proving": "Snapshot from \(name): all \(total) events are here and being proved"
-        default: "Snapshot from \(name): proved; the log is being opened"
+        case "sending": session.shown(.snapshotTo, name, share)
+        case "receiving": session.shown(.snapshotFrom, name, share)
+        case "proving": session.shown(.snapshotProving, name, String(total))
+        default: session.shown(.snapshotOpening, name)
         }
     }
 

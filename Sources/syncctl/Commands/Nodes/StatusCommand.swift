@@ -20,10 +20,14 @@ enum StatusCommand {
         run: run)
 
     /// The line about quarantined events, if there are any. They are no fault of this node: nothing is degraded.
-    static func held(_ quarantined: UInt64) -> [String] {
+    static func held(_ quarantined: UInt64, _ session: Session) -> [String] {
         guard quarantined > 0 else { return [] }
-        let held = EventText.count(quarantined, "event")
-        return ["  held     \(held) cannot be read by the views: syncctl quarantine list"]
+        return [row(.rowHeld, session.shown(.eventsHeld, session.counted(quarantined, .event)), session)]
+    }
+
+    /// A line of the screen: what it tells of, and that.
+    static func row(_ label: Wording, _ text: String, _ session: Session) -> String {
+        "  " + DisplayWidth.pad(session.shown(label), to: session.outputLanguage == .korean ? 10 : 9) + text
     }
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -124,21 +128,21 @@ private struct OfflineStatus {
     private func text(_ session: Session) throws(CommandFailure) {
         let daemon =
             switch holder {
-            case .nobody: "daemon not running"
-            case .owner(let owner): "in use by \(owner)"
-            case .unknown: "cannot tell whether a daemon runs"
+            case .nobody: session.shown(.noDaemon)
+            case .owner(let owner): session.shown(.inUseBy, owner)
+            case .unknown: session.shown(.daemonUnknown)
             }
-        var lines = ["\(identity.name) · \(daemon)" + (isDegraded ? " · DEGRADED" : "")]
-        lines.append("  node     \(identity.node)")
-        lines.append("  cluster  \(identity.cluster)")
-        lines.append("  log      \(EventText.count(top, "event")) in \(files.folder)")
+        var lines = ["\(identity.name) · \(daemon)" + (isDegraded ? " · " + session.shown(.isDegraded) : "")]
+        func add(_ label: Wording, _ text: String) { lines.append(StatusCommand.row(label, text, session)) }
+        add(.rowNode, identity.node.description)
+        add(.rowCluster, identity.cluster)
+        add(.rowLog, session.shown(.logIn, session.counted(top, .event), files.folder))
         switch views {
-        case top: lines.append("  views    up to date")
-        case let position?:
-            lines.append("  views    \(top - min(position, top)) events behind; the next query catches up")
-        case nil: lines.append("  views    not built; the next query builds them")
+        case top: add(.rowViews, session.shown(.viewsWhole))
+        case let position?: add(.rowViews, session.shown(.viewsCatchUp, String(top - min(position, top))))
+        case nil: add(.rowViews, session.shown(.viewsNone))
         }
-        lines += StatusCommand.held(quarantined ?? 0)
+        lines += StatusCommand.held(quarantined ?? 0, session)
         for line in lines { try session.output.line(Sanitizer.line(line)) }
         try session.output.line()
         var table = TextTable([
@@ -148,11 +152,11 @@ private struct OfflineStatus {
         for origin in origins {
             table.add([
                 .init(origin.id.description), .init(origin.node.short), .init(String(origin.size)),
-                .init(origin.id == identity.origin ? "this node" : ""),
+                .init(origin.id == identity.origin ? session.shown(.thisNode) : ""),
             ])
         }
         try session.print(table)
         for finding in notices where finding.settled == nil { try finding.show(session) }
-        if let problem { try session.output.line(Sanitizer.line("\nProblems\n  \(problem)")) }
+        if let problem { try session.output.line(Sanitizer.line("\n\(session.shown(.problems))\n  \(problem)")) }
     }
 }

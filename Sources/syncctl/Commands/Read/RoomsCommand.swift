@@ -24,15 +24,18 @@ enum RoomsCommand {
         "category", "NAME", "Only of this category.", allowed: ["text", "image", "voice"])
     static let match = Command.Option.value(
         "match", "TEXT", "Only whose names, titles or words begin so, whatever the case.")
+    static let first = Command.Option.flag(
+        "beginning", "With the first words of a person, in place of the last message.")
     static let hidden = Command.Option.flag("hidden", "Those, too, that the user has hidden.")
 
     static let entry = Subcommand(
         Command(
             "rooms", "A user's conversations, with what is unread", group: "Read",
             arguments: [.init("user", "Whose.", names: "users")],
-            options: ListLimit.options + [hidden, category, match, OutputForm.csvOption],
+            options: ListLimit.options + [hidden, first, category, match, OutputForm.csvOption],
             examples: [
                 .init("syncctl rooms u-1029", "the 50 with the latest messages"),
+                .init("syncctl rooms u-1029 --category text --beginning", "what each of them began with"),
                 .init("syncctl rooms u-1029 --hidden --all --json", "all of them, also hidden ones, for a program"),
             ],
             discussion: """
@@ -54,11 +57,13 @@ enum RoomsCommand {
         let limit = try ListLimit(session).count
         var table = TextTable([
             .whole("\(session.heading(.last)) (\(session.offset))"), .whole(session.heading(.conversation)),
-            .right(session.heading(.unread)), .left(session.heading(.with)), .left(session.heading(.lastMessage)),
+            .right(session.heading(.unread)), .left(session.heading(.with)),
+            .left(session.heading(filter.withFirst ? .firstMessage : .lastMessage)),
         ])
-        let csv = MemberCSV(columns: [
+        let columns = [
             "conversation", "title", "category", "messages", "last_time", "last_text", "unread", "hidden", "joined",
-        ])
+        ]
+        let csv = MemberCSV(columns: columns + (filter.withFirst ? ["first_time", "first_text"] : []))
         if session.isCSV { try session.output.write(csv.header) }
         var count = 0
         let query = try filter.query
@@ -67,18 +72,18 @@ enum RoomsCommand {
             count += 1
             guard !session.isJSON else { return try session.print(line) }
             guard !session.isCSV else { return try session.output.write(csv.record(line)) }
-            table.add(cells(line, session))
+            table.add(cells(line, filter.withFirst ? "first_text" : "last_text", session))
         }
         if !table.isEmpty { try session.print(table) }
         try session.end(count: count) { line in line.add("user", user) }
         return count
     }
 
-    private static func cells(_ room: JSONObject, _ session: Session) -> [TextTable.Cell] {
+    private static func cells(_ room: JSONObject, _ words: String, _ session: Session) -> [TextTable.Cell] {
         let others = room["others"]?.elements?.compactMap(\.object) ?? []
         let names = others.compactMap { $0.string("name") ?? $0.string("user") }
         let unread = room["unread"]?.numberText ?? "0"
-        var text = room.string("last_text") ?? session.shown(.noMessage)
+        var text = room.string(words) ?? session.shown(.noMessage)
         if room.bool("hidden") == true { text = "[\(session.shown(.isHidden))] \(text)" }
         return [
             .init(session.clock(room.moment("last_time"))), .init(room.string("conversation") ?? ""),

@@ -149,7 +149,8 @@ enum ShowCommand {
             return a.hlc != b.hlc ? a.hlc < b.hlc : a.dot < b.dot
         }
         for twin in all {
-            let note = twin == first ? " counts: recorded first" : ""
+            let isOther = twin.event.payload.map { $0 != event.event.payload } ?? false
+            let note = (twin == first ? " counts: recorded first" : "") + (isOther ? "; other content" : "")
             add(.labelSameID, "position \(twin.position), \(twin.event.header.dot)\(note)")
         }
     }

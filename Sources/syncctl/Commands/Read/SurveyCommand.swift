@@ -7,10 +7,20 @@ enum SurveyCommand {
         Command(
             "survey", "Answers of a survey, counted", group: "Read",
             arguments: [.init("name", "Which survey; without one all are listed.", count: .optional)],
-            options: [.value("question", "ID", "Only this question.")] + TimeRange.moments + [OutputForm.csvOption],
+            options: [
+                .value("question", "ID", "Only this question."),
+                .value(
+                    "by", "WHAT", "Count for each day, bot, version of a persona, or conversation.",
+                    allowed: SurveyGrouping.allCases.map(\.rawValue)),
+                .value("choice", "VALUE", "With --by: only this answer."),
+            ] + EventSelection.times + TimeRange.moments + [OutputForm.csvOption],
             examples: [
                 .init("syncctl survey", "which surveys there are"),
                 .init("syncctl survey pain", "how often each answer was given"),
+                .init("syncctl survey satisfaction --by day --since 2026-11-01", "the same for each day"),
+                .init(
+                    "syncctl survey satisfaction --by conversation --choice dissatisfied",
+                    "in which conversations that was answered"),
             ],
             discussion: "Exit code 1 when there is no such survey."), run: run)
 
@@ -20,6 +30,12 @@ enum SurveyCommand {
         range.tell(session)
         guard let name = session.arguments.positional("name") else {
             return try list(reads.surveys(at: range.moment), range, session)
+        }
+        if let by = session.arguments.value("by").flatMap(SurveyGrouping.init) {
+            return try groups(of: name, by, reads, range, session)
+        }
+        if session.arguments.value("choice") != nil || range.since != nil || range.until != nil {
+            throw usageFailure("--choice, --since and --until go with --by")
         }
         let lines = try reads.survey(name, question: session.arguments.value("question"), at: range.moment)
         let counts = lines.map { SurveyCount($0, survey: name) }
@@ -38,6 +54,44 @@ enum SurveyCommand {
         }
         if counts.isEmpty { session.say(.noAnswers, name) }
         return counts.isEmpty ? .nothingFound : .success
+    }
+
+    private static func groups(
+        of name: String, _ grouping: SurveyGrouping, _ reads: Reads, _ range: TimeRange, _ session: Session
+    ) throws(CommandFailure) -> ExitCode {
+        guard range.moment.isNow else {
+            throw usageFailure("--by does not go with --as-of and --known-at", hint: "--until TIME")
+        }
+        var query = SurveyQuery(by: grouping)
+        (query.question, query.choice) = (session.arguments.value("question"), session.arguments.value("choice"))
+        (query.since, query.until) = (range.since, range.until)
+        query.offset = Int64(session.zone.offset(session.now)) * 1_000
+        let lines = try reads.survey(name, query, offset: session.offset)
+        let csv = MemberCSV(columns: ["group", "question", "value", "count"])
+        var table = TextTable([
+            .left(session.heading(.group)), .left(session.heading(.question)), .left(session.heading(.answer)),
+            .right(session.heading(.count)),
+        ])
+        if session.isCSV { try session.output.write(csv.header) }
+        var previous: String?
+        for line in lines {
+            if session.isJSON { try session.print(line) }
+            if session.isCSV { try session.output.write(csv.record(line)) }
+            let group = line.string("group") ?? session.shown(.noGroup)
+            let isRepeated = session.form == .human && previous == group
+            table.add([
+                .init(isRepeated ? "" : group), .init(line.string("question") ?? ""),
+                .init(line.string("value") ?? ""), .init(line["count"]?.numberText ?? ""),
+            ])
+            previous = group
+        }
+        if !session.isJSON, !session.isCSV, !lines.isEmpty { try session.print(table) }
+        try session.end(count: lines.count, range) { line in
+            line.add("survey", name)
+            line.add("by", grouping.rawValue)
+        }
+        if lines.isEmpty { session.say(.noAnswers, name) }
+        return lines.isEmpty ? .nothingFound : .success
     }
 
     private static func list(

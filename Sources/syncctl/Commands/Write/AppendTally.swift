@@ -64,7 +64,7 @@ struct AppendTally {
             line.add("rejected", rejected)
         }
         guard rejected > 0 else { return .success }
-        let isConflict = ["E_ID_REUSED", "E_VERSION"].contains(firstRejection?.code)
+        let isConflict = ["E_ID_REUSED", "E_VERSION", "E_BEGUN"].contains(firstRejection?.code)
         return lines == 1 && !isConflict ? .badInput : .partlyDone
     }
 }
