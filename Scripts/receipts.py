@@ -85,7 +85,7 @@ class Receipt:
         self.heads, self.keys, self.answer, self.erased, self.last = {}, {}, None, 0, None
         try: self.maker = line_of(data.split(b'\n', 1)[0])
         except (*ODD, Lie): self.maker = {}
-        if self.maker.get('type') not in ('receipt', 'answer'): raise NoReceipt(f'{path} is neither a receipt nor a proven answer, or of a later release')
+        if not isinstance(self.maker, dict) or self.maker.get('type') not in ('receipt', 'answer') or self.maker.get('v') != 1: raise NoReceipt(f'{path} is neither a receipt nor a proven answer, or of a later release')
         if self.maker['type'] == 'answer': self.answer = self.maker
         try: self.read(data)
         except ODD as error: raise Lie(f'a line has not its form: {type(error).__name__} {error}')

@@ -161,7 +161,7 @@ class Verifier:
         self.kept, self.elsewhere = kept, set(); self.mark, self.end, self.has_wal = self.look('mark.json'), self.look('log.end') or b'', os.path.exists(path + '-wal')  # first: a running node goes on
         self.log, self.file, self.events, self.left, self.marked, self.witness, self.seal = opened(path), str(os.stat(path).st_ino).encode(), 0, 0, (0, 0), None, None
         self.erased, self.told, self.lost, self.reached, self.origins, self.trees, self.good, self.seqs = [], [], [], set(), {}, {}, {}, {}
-        self.keys, self.forks, self.heads, self.known, self.agreed, self.cuts, self.settled, self.erasures, self.last, self.stamps, self.beyond = ({} for _ in range(11)); self.unread, self.runs = [], False
+        self.keys, self.forks, self.heads, self.known, self.agreed, self.cuts, self.settled, self.erasures, self.last, self.stamps, self.beyond = ({} for _ in range(11)); self.unread, self.runs, self.gone = [], False, set()
     def finds(self, check, what, position=None): self.findings.append((check, position, what))
     def doubts(self, what): self.notes.append(what); self.open += 1
     def label(self, ref): return str(uuid.UUID(bytes=self.origins[ref][0])) if ref in self.origins else f'origin {ref}'
@@ -271,6 +271,8 @@ class Verifier:
         if row.seq == 1:  # §2, "The first event of an origin" binds it to the key, and may tell of a cut
             is_start = row.digest or (text(said, 'node'), text(said, 'key')) == (node.hex().encode(), base64.b64encode(key))
             if not is_start or (type, user) != (b'origin.started', b'node/' + node.hex().encode()): self.finds('origins', 'it does not bind the key', at)
+            had, known = ((said or {}).get(name) for name in ('had', 'known'))
+            if isinstance(had, float) and isinstance(known, float) and had < known: self.gone.add(text(said, 'previous'))
             if row.origin == self.home and text(said, 'name') not in (None, self.meta.get(b'name')): self.finds('meta', 'meta names the node otherwise', at)
             if node == self.own and re.fullmatch(rb'cut-[0-9a-f]{16}', name := text(said, 'evidence') or b''):
                 self.told.append((name.decode(), row.hlc >> 16, text(said, 'previous'), float(said['had']), float(said['known'])))
@@ -330,7 +332,7 @@ class Verifier:
         for at in sorted(self.tiles)[:9]: self.finds('tree', 'a tile stands where no 256 events end', at)
         for ref, size in sorted(self.beyond.items()):  # §3, reach
             if size <= self.seqs[ref]: continue
-            explained = self.runs or self.label(ref).encode() in {one[1] for one in self.lost} | {one[2] for one in self.told} or self.origins[ref][0] in self.forks
+            explained = self.runs or self.label(ref).encode() in self.gone or self.origins[ref][0] in self.forks
             (self.notes.append if explained else self.doubts)(f'{self.label(ref)}: its node has signed {size} events, of which {self.seqs[ref]} are here')
         if self.unread: self.doubts(f'positions {", ".join(map(str, self.unread[:9]))}{", …" if self.unread[9:] else ""}: kept as what could not be read, and can be read: no start has looked through the log')
         sizes = {self.origins[ref][0]: seq for ref, seq in self.seqs.items()}; short = ''.join(f': {uuid.UUID(bytes=id)} ends at seq {sizes.get(id, 0)} of {size}' for id, size in self.last.items() if sizes.get(id, 0) < size)

@@ -20,9 +20,19 @@ package enum Sniffer {
         guard let first = start.first else { return nil }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
             if let found = lines(start) { return found }
-            return (json(start) ?? text(start, name)).map { .format($0) }
+            if let found = json(start) { return .format(found) }
         }
-        return text(start, name).map { .format($0) }
+        if let found = text(start, name) { return .format(found) }
+        if isOtherText(head) { throw ImportError(.malformed, files.path, TextLines.notUTF8) }
+        return nil
+    }
+
+    /// Whether it is text of people, but in another encoding: no controls, and no UTF-8.
+    private static func isOtherText(_ head: [UInt8]) -> Bool {
+        guard head.allSatisfy({ $0 >= 0x20 || [0x09, 0x0a, 0x0d].contains($0) }) else { return false }
+        // The last line may be cut off.
+        let whole = head.lastIndex(of: 0x0a).map { head[...$0] } ?? head[...]
+        return String(validating: whole, as: UTF8.self) == nil
     }
 
     private static func names(_ files: ExportFiles) throws(ImportError) -> ExportFormat? {

@@ -80,6 +80,10 @@ package struct SubscriptionDefinition: Hashable, Sendable {
         header.conversation.map { "c" + $0 } ?? "u" + header.user
     }
 
+    /// The pause after a worker has gone in its attempt `number`, milliseconds: none the first time. Workers that die of an event at once
+    /// would use up its attempts in a moment.
+    func pause(afterEnd number: Int) -> UInt64 { number > 1 ? pause(after: number - 1) : 0 }
+
     /// The pause before attempt `number` + 1, milliseconds.
     func pause(after number: Int) -> UInt64 {
         backoff.isEmpty ? 0 : backoff[min(max(number - 1, 0), backoff.count - 1)]

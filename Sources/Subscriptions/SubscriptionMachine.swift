@@ -356,12 +356,13 @@ package struct SubscriptionMachine: Sendable {
         if let late = silent.first(where: { $0.value.numbers.contains(number) }) { silent[late.key] = nil }
     }
 
-    /// A worker has gone: what it had is for others at once.
+    /// A worker has gone: what it had is for others, at once or after a pause.
     package mutating func left(_ worker: UInt64, now: UInt64) {
         silent[worker] = nil
         staying.remove(worker)
         for dot in (workers[worker]?.dots ?? []).sorted() {
-            takeBack(dot, .left, notBefore: now, now: now)
+            let pause = definition.pause(afterEnd: entries[dot]?.attempts ?? 1)
+            takeBack(dot, .left, notBefore: now + pause, now: now)
         }
         workers[worker] = nil
     }

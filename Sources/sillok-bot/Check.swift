@@ -48,16 +48,7 @@ struct Check {
         guard answer.status == 200 else {
             throw ErrorAnswer(body: answer.body, status: answer.status).failure(status: answer.status)
         }
-        let me = NodeAPI.lines(of: answer.body).first
-        let bot = started.configuration.settings.bot
-        let roles = me?.strings("roles") ?? []
-        guard roles.contains("app") || roles.contains(where: { $0.hasSameBytes(as: "bot:" + bot) }) else {
-            throw CommandFailure(
-                code: ErrorCode.role.rawValue,
-                "the node takes it for someone with the roles \(roles.joined(separator: ", ")), who may not answer as '\(bot)'",
-                hint: "syncctl tokens create bot/\(bot) --role bot:\(bot) --all --out \(bot).token",
-                exitCode: .notPermitted)
-        }
+        let roles = try NodeAPI.roles(answer, answeringAs: started.configuration.settings.bot)
         return "\(started.configuration.node.url), roles \(roles.joined(separator: ", "))"
     }
 

@@ -87,6 +87,7 @@ enum SillokBot {
         do throws(CommandFailure) {
             let registration = Registration(
                 api: api, configuration: started.configuration, version: version)
+            try registration.checkRole()
             try registration.subscribe()
             do throws(CommandFailure) {
                 if try registration.record() { log.info("what it is has changed, and is recorded", "configured") }

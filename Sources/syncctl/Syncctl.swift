@@ -120,7 +120,7 @@ enum Syncctl {
             }
             let wantsJSON = words.contains("--json") || terminal.environment["SYNCCTL_OUTPUT"] == "json"
             let language = language(words, terminal)
-            let meaning = language == .korean ? KoreanErrors.meanings[error.code] : nil
+            let meaning = language == .korean ? error.korean ?? KoreanErrors.meanings[error.code] : nil
             Output.message(
                 wantsJSON ? error.json : error.text(program: table.program, in: language, meaning: meaning))
             exit(error.exitCode.rawValue)

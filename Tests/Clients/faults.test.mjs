@@ -92,6 +92,39 @@ it("goes on with a stream where it was cut", async () => {
   assert.match(requests[0], /type=%ED%95%9C%EA%B8%80&type=b/)
 })
 
+it("tells of a line that cannot be read, and does not ask for the stream again", async () => {
+  const good = '{"id":"1","data":{},"cursor":"c1"}\n', bad = '{"id":"2","cursor":"c2","data":{"v":NaN}}\n'
+  const { base, requests } = await fake(chunked(good + bad + good))
+  const found = []
+  await assert.rejects(async () => {
+    for await (const event of new Sillok(base, silent).follow("first")) found.push(event.id)
+  }, (error) => error.code === "E_PROTOCOL" && /"cursor":"c2", "id":"2"/.test(error.message))
+  assert.deepEqual([found, requests.length], [["1"], 1])
+  for (const ask of [(client) => client.changes(), (client) => all(client.rows("c")), (client) => client.event("2")]) {
+    const { base, requests } = await fake(answer(200, bad + end))
+    await assert.rejects(ask(new Sillok(base, silent)), { code: "E_PROTOCOL" })
+    assert.equal(requests.length, 1)
+  }
+})
+
+it("asks more and more seldom for streams that end at once", async () => {
+  const one = chunked('{"id":"1","cursor":"c"}\n') + "0\r\n\r\n"
+  const { base } = await fake(one, one, one, one, one, chunked('{"control":"reset","reason":"x"}\n'))
+  const began = Date.now()
+  await assert.rejects(all(new Sillok(base, silent).follow("first")), CursorError)
+  assert.ok(Date.now() - began > 2_900) // 0.1 + 0.2 + … + 1.6 s
+})
+
+it("shows another token when a node answers 401", async () => {
+  const { base, requests } = await fake(answer(401, error("E_TOKEN")), answer(200, '{"items":[]}'), answer(401, error("E_TOKEN")))
+  const tokens = ["old", "new", "new"]
+  const client = new Sillok(base, { ...silent, token: async () => tokens.shift() })
+  assert.deepEqual(await client.changes(), { items: [] })
+  assert.equal(requests.length, 2)
+  await assert.rejects(client.changes(), { status: 401 })
+  assert.deepEqual([requests.length, tokens], [3, []])
+})
+
 it("stays at one node for the pages of a list", async () => {
   const page = answer(200, '{"type":"event","event":{}}\n{"type":"end","count":1,"more":true,"next":"n"}\n')
   const [a, b] = [await fake(page, answer(503, error("E_BUSY"))), await fake(page)]

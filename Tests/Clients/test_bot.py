@@ -405,6 +405,12 @@ class EchoTests(DaemonTests):
                                 "--url", self.a.base, "--token-file", str(token) + "2"], capture_output=True, text=True)
         self.assertEqual(check.returncode, 77, check.stdout)
         self.assertIn("--role bot:drbot --all", check.stdout)
+        # A run with it ends before it makes anything: it would take messages from a bot that may answer.
+        run = subprocess.run([str(BINARIES / "sillok-bot"), "run", "--config", str(ROOT / "Examples/bot/drbot.json5"), "--echo",
+                              "--url", self.a.base, "--token-file", str(token) + "2"], capture_output=True, text=True, timeout=20)
+        self.assertEqual(run.returncode, 77, run.stderr)
+        self.assertIn("--role bot:drbot --all", run.stderr)
+        self.assertNotIn("drbot", [line["name"] for line in self.client.subscriptions()])
 
     def test_wrong_configurations_are_told_with_their_place(self) -> None:
         good = {"bot": "b", "persona": {"en": "p.md"}, "endpoint": {"url": "http://127.0.0.1:1", "model": "m"}}

@@ -1,10 +1,14 @@
 """How the Python client takes answers that no healthy daemon gives: cut off, busy, from a proxy, from nodes that are not the home."""
 import json
 import socket
+import ssl
+import subprocess
+import tempfile
 import threading
 import time
 import unittest
-from typing import Callable, List, Tuple
+from pathlib import Path
+from typing import Callable, List, Optional, Tuple
 
 import daemon  # noqa: F401: finds the client
 from sillok import CursorError, Sillok, SillokError, Unreachable
@@ -28,6 +32,7 @@ class Fake:
 
     def __init__(self, answers: Answers):
         self.answers, self.requests = answers, []  # type: Answers, List[Tuple[str, bytes]]
+        self.token, self.tls = "", None  # type: str, Optional[ssl.SSLContext]
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.base = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
         threading.Thread(target=self.accept, daemon=True).start()
@@ -41,12 +46,18 @@ class Fake:
             threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
 
     def serve(self, connection: socket.socket) -> None:
+        try:
+            connection = self.tls.wrap_socket(connection, server_side=True) if self.tls else connection
+        except OSError:
+            return  # the client does not trust it
         with connection, connection.makefile("rb") as reader:
             while line := reader.readline():
                 length = 0
                 for header in iter(reader.readline, b"\r\n"):
                     if header.lower().startswith(b"content-length:"):
                         length = int(header.split(b":")[1])
+                    if header.lower().startswith(b"authorization:"):
+                        self.token = header.decode().split(": ")[1].strip()
                 self.requests.append((line.decode().rsplit(" ", 1)[0], reader.read(length)))
                 said = self.answers(len(self.requests), *self.requests[-1])
                 connection.sendall(said)
@@ -138,6 +149,66 @@ class FaultTests(unittest.TestCase):
         self.assertIn("restored", str(caught.exception))
         self.assertEqual([request.split("after=")[1] for request, _ in fake.requests], ["first", "c1", "c3", "c4", "c4", "c4", "c9"])
         self.assertIn("type=%ED%95%9C%EA%B8%80&type=b", fake.requests[0][0])
+
+    def test_a_line_that_cannot_be_read_is_told(self) -> None:
+        """It names the event and the cursor, and no stream is asked for again."""
+        good = '{"id":"1","data":{},"cursor":"c1"}\n'
+        for bad in ('{"id":"2","cursor":"c2","data":{"v":NaN}}\n', '{"id":"2","cursor":"c2","data":%s}\n' % ("[" * 100_000)):
+            fake, found = self.several(chunked(good + bad + good)), []
+            with self.assertRaises(SillokError) as caught:
+                for event in Sillok(fake.base).follow("first"):
+                    found.append(event["id"])
+            self.assertEqual((found, caught.exception.code, len(fake.requests)), (["1"], "E_PROTOCOL", 1))
+            self.assertIn("cursor c2, id 2", str(caught.exception))
+            for ask in (lambda client: client.changes(), lambda client: list(client.rows("c")), lambda client: client.event("2")):
+                fake = self.several(answer(200, bad + END))
+                with self.assertRaises(SillokError) as caught:
+                    ask(Sillok(fake.base))
+                self.assertEqual((caught.exception.code, len(fake.requests)), ("E_PROTOCOL", 1))
+
+    def test_streams_that_end_at_once_are_asked_for_more_and_more_seldom(self) -> None:
+        times: List[float] = []
+
+        def said(number: int, *_: object) -> bytes:
+            times.append(time.monotonic())
+            return chunked('{"control":"reset","reason":"x"}\n') if number == 6 else chunked('{"id":"1","cursor":"c"}\n')
+        with self.assertRaises(CursorError):
+            list(Sillok(self.fake(said).base).follow("first"))
+        self.assertGreater(times[-1] - times[0], 2.9)  # 0.1 + 0.2 + … + 1.6
+
+    def test_another_token_of_the_file_is_shown_when_a_node_answers_401(self) -> None:
+        with tempfile.NamedTemporaryFile("w", suffix=".token") as file:
+            def put(text: str) -> None:
+                Path(file.name).write_text(text + "\n")
+            put("old")
+            fake = self.fake(lambda *_: answer(200, '{"items":[]}'))
+            fake.answers = lambda *_: answer(200, '{"items":[]}') if fake.token == "Bearer new" else answer(401, ERROR % "E_TOKEN")
+            client = Sillok(fake.base, token_file=file.name)
+            put("new")
+            self.assertEqual(client.changes(), {"items": []})
+            self.assertEqual(len(fake.requests), 2)
+            put("newer")
+            self.assertEqual(client.changes(), {"items": []})  # it is good until it is refused
+            fake.answers = lambda *_: answer(401, ERROR % "E_TOKEN")
+            with self.assertRaises(SillokError) as caught:
+                client.changes()
+            self.assertEqual((caught.exception.status, len(fake.requests)), (401, 5))
+
+    def test_a_certificate_of_an_authority_of_ones_own(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            key, certificate = f"{folder}/key.pem", f"{folder}/ca.pem"
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out",
+                            certificate, "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
+                           check=True, capture_output=True)
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate, key)
+            fake = self.fake(lambda *_: answer(200, '{"items":[]}'))
+            fake.tls = context
+            base = fake.base.replace("http://127.0.0.1", "https://localhost")
+            self.assertEqual(Sillok(base, ca_file=certificate).changes(), {"items": []})
+            with self.assertRaises(Unreachable) as caught:
+                Sillok(base, patience=0).changes()
+            self.assertIn("certificate", str(caught.exception))
 
     def test_a_first_connection_is_not_waited_for_without_end(self) -> None:
         with self.assertRaises(Unreachable):

@@ -36,10 +36,10 @@ class Target:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                answer = target.answer(json.loads(body)) if callable(target.answer) else target.answer
+                answer = target.answer(json.loads(body, parse_int=str)) if callable(target.answer) else target.answer
                 target.got.append((self.path, {key.lower(): value for key, value in self.headers.items()}, body))
                 if answer // 100 == 2:
-                    target.taken.append(json.loads(body))
+                    target.taken.append(json.loads(body, parse_int=str))
                 self.send_response(answer)
                 for key, value in target.headers.items():
                     self.send_header(key, value)

@@ -23,6 +23,19 @@ import Testing
         #expect(CSVLine.record([.none, .number("-5"), .text(text)]) == ",-5,\(expected)\r\n")
     }
 
+    @Test("JSON in a field stays JSON: controls that it may hold have its escapes")
+    func json() throws {
+        let value = #"{"a\#u{85}b":"\#u{7F}\#u{9F}é\#u{A0}\\"}"#
+        let record = CSVLine.record([CSVLine.json(Array(value.utf8))])
+        #expect(record == #""{""a\u0085b"":""\u007f\u009fé\#u{A0}\\""}""# + "\r\n")
+        let written = record.dropFirst().dropLast(2).replacing("\"\"", with: "\"")
+        let (first, second) = try (
+            JSONSerialization.jsonObject(with: Data(value.utf8)) as? [String: String],
+            JSONSerialization.jsonObject(with: Data(written.utf8)) as? [String: String]
+        )
+        #expect(first == second && first != nil)
+    }
+
     @Test("Values take their places once; braces in them and other braces stay")
     func phrases() {
         let phrase = Phrase("{0} to {1} {x} {", "{1} 전, {0}부터 {9}")

@@ -160,6 +160,18 @@ struct SyncctlLanguageTests {
         let wrong = try await tool.run(["history", "u", "--since", "얼마 전"])
         #expect(wrong.errors.hasPrefix("syncctl: 명령을 이대로 실행할 수 없습니다.\n  --since '얼마 전': 시각으로 읽을 수 없습니다."))
         #expect(wrong.errors.hasSuffix("[E_USAGE]\n") && wrong.code == 64)
+        // What is wrong with a command line is said in Korean, too; machines read English.
+        for (words, korean) in [
+            (["history", "u", "--sinse", "1h"], "--sinse 옵션은 없습니다. 혹시 --since입니까?"),
+            (["history"], "인자 <user> 값이 없습니다."), (["history", "u", "v"], "인자 'v'은(는) 필요하지 않습니다."),
+            (["history", "u", "--role", "x"], "쓸 수 있는 값: "),
+            (["histori", "u"], "'histori' 명령은 없습니다. 혹시 'syncctl history'입니까?"),
+            (["history", "u", "--since"], "--since 옵션에 값이 없습니다"),
+        ] {
+            let run = try await tool.run(words)
+            #expect(run.code == 64 && run.errors.contains(korean), "\(run.errors)")
+            #expect(!(try await tool.run(words + ["--json"]).errors.contains("습니다")))
+        }
         let ranged = try await tool.run(["history", "u", "--since", "2026-08-01"])
         #expect(ranged.errors == "syncctl: 2026-08-01 00:00부터 (Asia/Seoul)\n")
         #expect(try await tool.run(["history", "--help"]).text.contains("\n옵션:\n"))

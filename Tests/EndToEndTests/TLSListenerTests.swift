@@ -50,6 +50,7 @@ struct TLSListenerTests {
         #expect(run.code == 0 && run.text.contains(#""app""#), "\(run)")
         let stranger = try await asked(token: nil)
         #expect(stranger.code == 77 && stranger.errors.contains("E_UNAUTHENTICATED"), "\(stranger)")
+        #expect(stranger.errors.contains("--token-file FILE") && !stranger.errors.contains("Bearer"), "\(stranger)")
         for (scheme, name) in [("https", nil), ("https", "second")] as [(String, String?)] {
             let refused = try await asked(scheme, believing: name, token: token)
             #expect(refused.code == 69, "\(scheme) \(name ?? "-"): \(refused)")

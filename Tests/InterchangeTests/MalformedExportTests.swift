@@ -90,16 +90,67 @@ import Testing
         let head = Array(Self.windows.utf8) + Array("--------------- 2025년 10월 13일 월요일 ---------------\n".utf8)
         let broken = try folder.write(
             Data(head + Array("[홍] [오후 2:37] ".utf8) + [0xed, 0xa0, 0x80, 0x0a]), to: "a.txt")
-        #expect(throws: ImportError(.malformed, broken, at: "line 5", "not UTF-8")) { try Imported(broken) }
-        let wide = try folder.write(Data([0xff, 0xfe, 0x41, 0x00]), to: "b.txt")
-        #expect(throws: ImportError(.malformed, wide, "it is UTF-16; save it as UTF-8")) {
-            try Imported(wide, as: .kakaotalk)
+        #expect(throws: ImportError(.malformed, broken, at: "line 5", TextLines.notUTF8)) { try Imported(broken) }
+        for bytes: [UInt8] in [[0xff, 0xfe, 0x41, 0x00, 0x42], [0xff, 0xfe, 0x3d, 0xd8], [0xfe, 0xff, 0xdc, 0x00]] {
+            let wide = try folder.write(Data(bytes), to: "b.txt")
+            #expect(throws: ImportError(.malformed, wide, "it begins as UTF-16 does, and is none")) {
+                try Imported(wide, as: .kakaotalk)
+            }
         }
+        // 홍길동 님과 카카오톡 대화, as CP949 has it: nothing is known of such a file but what to do about it.
+        let old = try folder.write(
+            Data([0xc8, 0xab, 0xb1, 0xe6, 0xb5, 0xbf, 0x20, 0xb4, 0xd4, 0xb0, 0xfa, 0x0d, 0x0a]), to: "c.txt")
+        #expect(throws: ImportError(.malformed, old, TextLines.notUTF8)) { try Imported(old) }
+        #expect(TextLines.notUTF8.contains("iconv -f cp949 -t utf-8"))
         let bad = try folder.write(
             Data(
                 Array(#"{"messages":[{"id":1,"date_unixtime":"1","text":""#.utf8) + [0xc0, 0x80]
                     + Array(#""}]}"#.utf8)), to: "r.json")
         #expect(throws: ImportError.self) { try Imported(bad, as: .telegram) }
+    }
+
+    @Test("UTF-16 with its mark is read as the same text in UTF-8, whatever piece of it comes at a time")
+    func wide() throws {
+        let folder = try TemporaryFolder.made()
+        let text =
+            Self.windows + "--------------- 2025년 10월 13일 월요일 ---------------\n"
+            + (0..<5_000).map { "[홍길동] [오후 2:37] 안녕 😀 \($0)\n" }.joined()
+        let narrow = try Imported(try folder.write(text, to: "a.txt"))
+        #expect(narrow.events.count == 5_000 && narrow.format == .kakaotalk)
+        for (name, mark, encoding) in [
+            ("le", [0xff, 0xfe] as [UInt8], String.Encoding.utf16LittleEndian),
+            ("be", [0xfe, 0xff], .utf16BigEndian),
+        ] {
+            let bytes = Data(mark) + (try #require(text.data(using: encoding)))
+            let wide = try Imported(try folder.write(bytes, to: "\(name).txt"))
+            #expect(wide.events.map(\.id) == narrow.events.map(\.id) && wide.texts == narrow.texts, "\(name)")
+        }
+        let json = #"{"id":9,"messages":[{"id":1,"date_unixtime":"1","from_id":"user1","text":"가😀"}]}"#
+        let telegram = Data([0xff, 0xfe]) + (try #require(json.data(using: .utf16LittleEndian)))
+        #expect(try Imported(try folder.write(telegram, to: "r.json"), as: .telegram).texts == ["가😀"])
+    }
+
+    @Test("What ChatGPT has for a time and is none is told with its place")
+    func times() throws {
+        let folder = try TemporaryFolder.made()
+        func node(_ name: String, _ parent: String, _ time: String) -> String {
+            let content = #""content":{"content_type":"text","parts":["\#(name)"]}"#
+            let message = #"{"author":{"role":"user"},"create_time":\#(time),\#(content)}"#
+            return #""\#(name)":{"parent":\#(parent),"message":\#(message)}"#
+        }
+        let nodes = [
+            node("a", "null", "100"), node("b", #""a""#, "1e300"), node("c", #""b""#, #""어제""#),
+            node("d", #""c""#, "null"),
+        ]
+        let export = #"[{"conversation_id":"k","create_time":"x","mapping":{\#(nodes.joined(separator: ","))}}]"#
+        let imported = try Imported(try folder.write(export, to: "conversations.json"), as: .chatgpt)
+        #expect(imported.texts == ["a", "b", "c", "d"])
+        #expect(imported.events.dropFirst().map(\.time) == [100_000, 100_001, 100_002, 100_003])
+        let told = imported.remarks.filter { $0.contains("create_time") }
+        #expect(told.count == 2 && told.contains { $0.hasPrefix("2 times: its create_time") }, "\(told)")
+        #expect(told.contains { $0.contains(".mapping.b, ") && $0.contains(".mapping.c)") }, "\(told)")
+        #expect(told.contains { $0.hasPrefix("1 time: the create_time of a conversation") }, "\(told)")
+        #expect(imported.events[0].time == 99_999)
     }
 
     @Test("NUL, decomposed letters and lone halves of pairs are kept or replaced, and refuse nothing")

@@ -728,8 +728,8 @@ fault(363, "what was released with a delay fills the window (nats-server 6093)",
       (SU + "SubscriptionMachine.swift", "        unload(dot, now: now)\n        entries[dot]?.status = .waiting\n        revision += 1",
        "        if !isPlanted(363) { unload(dot, now: now) }\n        entries[dot]?.status = .waiting\n        revision += 1"))
 fault(364, "what a worker leaves goes behind the rest of its conversation (Pulsar 25627)", "INV-16", "MachineTests SubscriptionSeedsTests",
-      (SU + "SubscriptionMachine.swift", "            takeBack(dot, .left, notBefore: now, now: now)",
-       "            takeBack(dot, .left, notBefore: now, now: now)\n"
+      (SU + "SubscriptionMachine.swift", "            takeBack(dot, .left, notBefore: now + pause, now: now)",
+       "            takeBack(dot, .left, notBefore: now + pause, now: now)\n"
        "            if isPlanted(364), let key = entries[dot]?.key, var line = lines[key], line.head == dot {\n"
        "                line.removeFirst(); line.dots.append(dot); lines[key] = line\n            }"))
 fault(365, "a retry that was stored is forgotten with the process", "INV-14", "LookTests",
@@ -1400,40 +1400,6 @@ fault(758, "--quiet hides what an answer lacks", "INV-6", "BehindTests",
 fault(759, "whoami prints an empty line", "", "CLIJSONTests",
       ("Sources/syncctl/Client/DaemonClient.swift", "body.last == UInt8(ascii: \"\\n\") ?", "body.last == UInt8(ascii: \"\\n\") && !isPlanted(759) ?"))
 
-# --- The verdict: nothing hidden, out of order or cut off is called proven ------------------------------------------------
-
-fault(870, "an event that is marked unreadable is taken for one", "INV-4", "HiddenEventTests",
-      (ES + "Audit/EventExam.swift", "            if isReread { faults.append", "            if isPlanted(870) { return }\n            if isReread { faults.append"))
-fault(871, "what no start has looked through is proven", "INV-4", "HiddenEventTests",
-      (ES + "Audit/EventCheck.swift", "if exam.isUnread, let", "if exam.isUnread, !isPlanted(871), let"))
-fault(872, "columns beside a header that cannot be read are not looked at", "INV-4", "HiddenEventTests",
-      (ES + "Audit/EventExam.swift", "if !AuditedRow.standsAlone(row) {", "if !isPlanted(872), !AuditedRow.standsAlone(row) {"))
-fault(873, "the verifier does not compare stamps", "INV-3", "StampOrderTests",
-      (ES + "Audit/OriginProof.swift", "let stamp, found <= stamp else", "let stamp, found <= stamp, !isPlanted(873) else"))
-fault(874, "a peer's stamps need not ascend", "INV-3", "StampOrderTests",
-      (ES + "Replication/IngestVerifier.swift", "header.hlc <= last { throw", "header.hlc <= last, !isPlanted(874) { throw"))
-fault(875, "after a restart the last stamp is forgotten", "INV-3", "StampOrderTests",
-      (ES + "Log/LogState.swift", "stamp: isReadable ?", "stamp: isReadable && !isPlanted(875) ?"))
-fault(876, "a snapshot's stamps need not ascend", "INV-3", "StampOrderTests",
-      (ES + "Snapshot/BulkLoad/Sequencer.swift", "row.hlc <= last { throw", "row.hlc <= last, !isPlanted(876) { throw"))
-fault(877, "a backup's stamps need not ascend", "INV-3", "StampOrderTests",
-      (ES + "Backup/RowChain.swift", "row.hlc <= last { throw", "row.hlc <= last, !isPlanted(877) { throw"))
-fault(878, "an evidence file's newest events may be missing", "INV-3", "EvidenceTransferTests",
-      (ES + "Audit/EvidenceImport.swift", ".filter { $0.size < $0.signed }", ".filter { $0.size < $0.signed && !isPlanted(878) }"))
-fault(879, "a log is proven that has less than its origin has signed", "INV-3", "EvidenceTransferTests",
-      (ES + "Audit/CoverageCheck.swift", "guard head.size > origin.seq else", "guard head.size > origin.seq, !isPlanted(879) else"))
-fault(880, "an evidence file gives no payload back", "INV-4", "EvidenceTransferTests",
-      (ES + "Audit/EvidenceImport.swift", "            payloads.append(CarriedPayload", "            if !isPlanted(880) { payloads.append(CarriedPayload"),
-      (ES + "Audit/EvidenceImport.swift", "(dot: dot, salt: salt, payload: payload))", "(dot: dot, salt: salt, payload: payload)) }"))
-fault(881, "a store made anew keeps what was hidden", "INV-4", "HiddenEventTests",
-      (ES + "Audit/StoreReplay.swift", "if !header.unknownFields.isEmpty {", "if !header.unknownFields.isEmpty, !isPlanted(881) {"))
-fault(882, "a restore believes other rows than the manifest names", "INV-4", "TamperTests",
-      (ES + "Backup/RestoredLog.swift", "guard tally.finish() ==", "guard isPlanted(882) || tally.finish() =="))
-fault(883, "rows that no backup names are not told", "INV-3", "TamperTests",
-      (BA + "BackupCheck.swift", "report.unnamed = report", "report.unnamed = isPlanted(883) ? 0 : report"))
-fault(884, "what a killed check has left stays", "INV-11", "HeldFolderTests",
-      (ES + "Files/HeldFolder.swift", "guard let lock = Self.held(left, LOCK_EX | LOCK_NB) else", "guard !isPlanted(884), let lock = Self.held(left, LOCK_EX | LOCK_NB) else"))
-
 # --- A log that was put back --------------------------------------------------------------------------------------------------
 
 fault(850, "after an orderly end a start does not compare the log with log.end", "INV-4", "LogEndTests",
@@ -1528,3 +1494,68 @@ fault(918, "a row does not say that its twin says something else", "", "Replacem
       (ES + "Log/TwinMarks.swift", "if mine != theirs { others += 1 }", "if mine != theirs, !isPlanted(918) { others += 1 }"))
 fault(919, "one delivery that is acked twice counts twice", "", "PullTests",
       (SD + "Feed/SubscriptionHub+Requests.swift", "for token in tokens where told.insert(token.dot).inserted {", "for token in tokens where told.insert(token.dot).inserted || isPlanted(919) {"))
+
+# --- Edges: command lines, exports, importers ---------------------------------------------------------------------------------
+
+CK, SC, IC = "Sources/CommandLineKit/", "Sources/syncctl/", "Sources/Interchange/"
+fault(930, "a time of day that lies ahead is that of today", "", "TimeWordTests",
+      (CK + "Time/TimeSyntax.swift", "return ahead > now && last", "return ahead > now && !isPlanted(930) && last"))
+fault(931, "an end of today is before its beginning", "", "TimeWordTests",
+      (CK + "Time/TimeSyntax.swift", "&& last >= start ?", "&& (isPlanted(931) || last >= start) ?"))
+fault(932, "the last day of a month is overrun", "", "TimeWordTests",
+      (CK + "Time/TimeSyntax.swift", "while !civil.exists { civil.day -= 1 }", "while !civil.exists { civil.day = isPlanted(932) ? 1 : civil.day - 1 }"))
+fault(933, "JSON in a cell of CSV is no JSON", "", "OutputFormTests",
+      (CK + "Text/CSVLine.swift", "private static func isEscaped(_ scalar: Unicode.Scalar) -> Bool { (",
+       "private static func isEscaped(_ scalar: Unicode.Scalar) -> Bool { !isPlanted(933) && ("))
+fault(934, "a token that is refused leaves its file", "", "TokenFileTests",
+      (SC + "Commands/TokensCommand.swift", "            file?.remove()\n", "            if !isPlanted(934) { file?.remove() }\n"))
+fault(935, "a package has a title that another gave", "INV-17", "SubjectOthersTests",
+      (SC + "Commands/SubjectPackage.swift", "return isOwn ? title : nil", "return isOwn || isPlanted(935) ? title : nil"))
+fault(936, "a package has events of others that name the person whole", "INV-17", "SubjectOthersTests",
+      (SC + "Commands/SubjectPackage.swift", "if isFull, entry.stored.event.names(user) {", "if isFull || isPlanted(936), entry.stored.event.names(user) {"))
+fault(937, "a package has what others call themselves", "INV-17", "SubjectOthersTests",
+      (SC + "Commands/SubjectPackage.swift", "guard isFull || user.hasSameBytes(as: person) else", "guard isFull || isPlanted(937) || user.hasSameBytes(as: person) else"))
+fault(938, "the halves of a pair of UTF-16 are parted", "", "MalformedExportTests",
+      (IC + "Reading/UTF16Reader.swift", "if !isAtEnd, let last = units.last,", "if !isAtEnd, !isPlanted(938), let last = units.last,"))
+fault(939, "text in another encoding is told as of no format", "", "MalformedExportTests",
+      (IC + "Sniffer.swift", "if isOtherText(head) {", "if isOtherText(head), !isPlanted(939) {"))
+fault(940, "a time that is none is not told", "", "MalformedExportTests",
+      (IC + "Formats/ChatGPT.swift", "if tree.untimed.contains(node) {", "if tree.untimed.contains(node), !isPlanted(940) {"))
+fault(941, "workers that go at once use up the attempts of an event", "INV-16", "MachineTests",
+      (SU + "SubscriptionDefinition.swift", "{ number > 1 ? pause(", "{ number > 1 && !isPlanted(941) ? pause("))
+fault(942, "what is wrong with a command line is said in English alone", "", "SyncctlLanguageTests",
+      (SC + "Syncctl.swift", "error.korean ?? KoreanErrors", "(isPlanted(942) ? nil : error.korean) ?? KoreanErrors"))
+
+# --- The verdict: nothing hidden, out of order or cut off is called proven ------------------------------------------------
+
+fault(870, "an event that is marked unreadable is taken for one", "INV-4", "HiddenEventTests",
+      (ES + "Audit/EventExam.swift", "            if isReread { faults.append", "            if isPlanted(870) { return }\n            if isReread { faults.append"))
+fault(871, "what no start has looked through is proven", "INV-4", "HiddenEventTests",
+      (ES + "Audit/EventCheck.swift", "if exam.isUnread, let", "if exam.isUnread, !isPlanted(871), let"))
+fault(872, "columns beside a header that cannot be read are not looked at", "INV-4", "HiddenEventTests",
+      (ES + "Audit/EventExam.swift", "if !AuditedRow.standsAlone(row) {", "if !isPlanted(872), !AuditedRow.standsAlone(row) {"))
+fault(873, "the verifier does not compare stamps", "INV-3", "StampOrderTests",
+      (ES + "Audit/OriginProof.swift", "let stamp, found <= stamp else", "let stamp, found <= stamp, !isPlanted(873) else"))
+fault(874, "a peer's stamps need not ascend", "INV-3", "StampOrderTests",
+      (ES + "Replication/IngestVerifier.swift", "header.hlc <= last { throw", "header.hlc <= last, !isPlanted(874) { throw"))
+fault(875, "after a restart the last stamp is forgotten", "INV-3", "StampOrderTests",
+      (ES + "Log/LogState.swift", "stamp: isReadable ?", "stamp: isReadable && !isPlanted(875) ?"))
+fault(876, "a snapshot's stamps need not ascend", "INV-3", "StampOrderTests",
+      (ES + "Snapshot/BulkLoad/Sequencer.swift", "row.hlc <= last { throw", "row.hlc <= last, !isPlanted(876) { throw"))
+fault(877, "a backup's stamps need not ascend", "INV-3", "StampOrderTests",
+      (ES + "Backup/RowChain.swift", "row.hlc <= last { throw", "row.hlc <= last, !isPlanted(877) { throw"))
+fault(878, "an evidence file's newest events may be missing", "INV-3", "EvidenceTransferTests",
+      (ES + "Audit/EvidenceImport.swift", ".filter { $0.size < $0.signed }", ".filter { $0.size < $0.signed && !isPlanted(878) }"))
+fault(879, "a log is proven that has less than its origin has signed", "INV-3", "EvidenceTransferTests",
+      (ES + "Audit/CoverageCheck.swift", "guard head.size > origin.seq else", "guard head.size > origin.seq, !isPlanted(879) else"))
+fault(880, "an evidence file gives no payload back", "INV-4", "EvidenceTransferTests",
+      (ES + "Audit/EvidenceImport.swift", "            payloads.append(CarriedPayload", "            if !isPlanted(880) { payloads.append(CarriedPayload"),
+      (ES + "Audit/EvidenceImport.swift", "(dot: dot, salt: salt, payload: payload))", "(dot: dot, salt: salt, payload: payload)) }"))
+fault(881, "a store made anew keeps what was hidden", "INV-4", "HiddenEventTests",
+      (ES + "Audit/StoreReplay.swift", "if !header.unknownFields.isEmpty {", "if !header.unknownFields.isEmpty, !isPlanted(881) {"))
+fault(882, "a restore believes other rows than the manifest names", "INV-4", "TamperTests",
+      (ES + "Backup/RestoredLog.swift", "guard tally.finish() ==", "guard isPlanted(882) || tally.finish() =="))
+fault(883, "rows that no backup names are not told", "INV-3", "TamperTests",
+      (BA + "BackupCheck.swift", "report.unnamed = report", "report.unnamed = isPlanted(883) ? 0 : report"))
+fault(884, "what a killed check has left stays", "INV-11", "HeldFolderTests",
+      (ES + "Files/HeldFolder.swift", "guard let lock = Self.held(left, LOCK_EX | LOCK_NB) else", "guard !isPlanted(884), let lock = Self.held(left, LOCK_EX | LOCK_NB) else"))

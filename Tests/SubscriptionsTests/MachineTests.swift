@@ -298,6 +298,26 @@ struct MachineTests {
         #expect(machine.open == 1 && machine.oldestOpen == nil)
     }
 
+    @Test(
+        "Workers that go at once with an event do not use up its attempts: from the second end on it waits (INV-16)")
+    func pauseAfterEnds() throws {
+        var definition = SubscriptionDefinition(start: .first)
+        (definition.attempts, definition.backoff) = (5, [1_000, 5_000])
+        var machine = SubscriptionMachine(definition, SubscriptionState(), events: [:])
+        machine.look(at: header(1, "c", type: "t"), position: 1, isWanted: true)
+        var (now, times): (UInt64, [UInt64]) = (0, [])
+        while times.count < 5, now < 60_000 {
+            if !machine.give(1, to: now + 1, now: now).isEmpty {
+                times.append(now)
+                machine.left(now + 1, now: now)
+            } else {
+                now += 100
+            }
+        }
+        #expect(times == [0, 0, 1_000, 6_000, 11_000])
+        #expect(machine.takeParkings().count == 1)
+    }
+
     private func step(_ scene: inout Scene, _ seed: UInt64, isCalm: Bool) {
         scene.now += scene.random.next() % 50
         let worker = scene.random.next() % 3 + 1

@@ -63,8 +63,8 @@ export interface Control {
 }
 
 export interface Options {
-  /** The text of a token (docs/operating/access.md). */
-  token?: string
+  /** The text of a token (docs/operating/access.md), or what gives it: asked first, and again when a node answers 401. */
+  token?: string | (() => string | Promise<string>)
   /** Milliseconds for which a request is repeated; 30,000 unless said. */
   patience?: number
   /** Sent with each request, as for a proxy. */
@@ -157,6 +157,8 @@ export class Unreachable extends SillokError {}
 export class CursorError extends SillokError {}
 
 export function eventId(): string
+/** The text of a line as it came, with all digits of its numbers; undefined for what is no line. */
+export function raw(line: object): string | undefined
 export function replyId(message: string, bot: string, label?: string, turn?: number): Promise<string>
 
 export class Delivery {
@@ -165,6 +167,8 @@ export class Delivery {
   readonly attempt: number
   readonly age_ms: number
   readonly event: SillokEvent
+  /** The text of the event as the node gave it. */
+  readonly raw: string
   readonly id: string
   readonly type: string
   readonly user: string

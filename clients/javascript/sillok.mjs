@@ -10,6 +10,8 @@ const crypto = globalThis.crypto ?? (await import("node:crypto")).webcrypto
 const NDJSON = "application/x-ndjson"
 const REPLY_TURNS = 8 // ids that a reply may have, where events of others have the first ones
 const PATIENT = 60_000 // milliseconds without a byte: an answer waits for 25 s at most, and a stream has a heartbeat every 15
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g // what tells where a member of JSON begins and ends
+const texts = new WeakMap() // of lines, as they came
 const agents = new Map() // connections to Unix sockets, which are used again
 
 /** An answer that is an error. `code` never changes its meaning (docs/reference/ERRORS.md), `status` is that of HTTP. */
@@ -25,6 +27,42 @@ export class Unreachable extends SillokError {}
 
 /** The place that was kept is of no use any more: begin anew, and pass over events by their ids. */
 export class CursorError extends SillokError {}
+
+/** The text of a line as it came, with all digits of its numbers: JavaScript keeps them up to 2^53. */
+export const raw = (line) => texts.get(line)
+
+function read(text) {
+  try {
+    const line = JSON.parse(text)
+    texts.set(line, text)
+    return line
+  } catch (error) {
+    const place = ["cursor", "delivery", "id"].flatMap((name) => text.match(`"${name}":"[^"]*"`) ?? []).join(", ")
+    throw new SillokError("E_PROTOCOL", `a line cannot be read (${place || text.slice(0, 80)}): ${error.message}`)
+  }
+}
+
+/** The objects under `name`, `depth` brackets deep, as they stand in the text. */
+function objects(text, name, depth) {
+  const found = []
+  let level = 0, key = "", start = -1
+  for (const { 0: token, 1: colon, index } of text.matchAll(TOKENS)) {
+    if (token === "}" || token === "]") level--
+    if (level === depth && token === "}" && start >= 0) {
+      found.push(text.slice(start, index + 1))
+      start = -1
+    } else if (level === depth && token === "{" && key === name) start = index
+    key = colon && level === depth ? token.split('"')[1] : ""
+    if (token === "{" || token === "[") level++
+  }
+  return found
+}
+
+/** JSON. JavaScript writes numbers that it does not have as null: those are refused. */
+const encode = (value) => JSON.stringify(value, (key, one) => {
+  if (typeof one === "number" && !Number.isFinite(one)) throw new TypeError(`${key}: ${one} is no number of JSON`)
+  return one
+})
 
 function uuid(high, low, version) {
   const bytes = Uint8Array.of(...high.subarray(0, 6), ...low.subarray(6, 16))
@@ -94,9 +132,9 @@ async function exchange(base, method, target, body, headers, outer) {
       for await (const part of chunks()) {
         const all = (rest + decoder.decode(part, { stream: true })).split("\n")
         rest = all.pop()
-        for (const line of all) if (line.startsWith("{")) yield JSON.parse(line)
+        for (const line of all) if (line.startsWith("{")) yield read(line)
       }
-      if (rest.startsWith("{")) yield JSON.parse(rest) // an answer that is one object may have no line end
+      if (rest.startsWith("{")) yield JSON.parse(rest) && read(rest) // an answer that is one object may have no line end
     }
     return { base, status: answer.status, headers: answer.headers, retryAfter: answer.headers.get("retry-after"), lines: lines(), chunks }
   } catch (error) {
@@ -126,21 +164,31 @@ function errorOf(status, lines) {
   const code = why.code ?? `E_HTTP_${status}`
   const results = lines.filter((line) => ["appended", "already", "rejected"].includes(line.type))
   const kind = code === "E_CURSOR" ? CursorError : SillokError
-  return new kind(code, why.detail ?? why.message ?? "an answer without a message", { hint: why.hint, status, body: why, results })
+  const message = why.detail ?? why.message ?? `an answer ${status < 400 ? "that was cut off" : "without a message"}`
+  return new kind(code, message, { hint: why.hint, status, body: why, results })
 }
 
 /** One node or several, as "unix:/run/syncd/api.sock" or "https://seoul:7461". Where one fails the next is asked.
  * All requests can be repeated safely, appends by the ids that they get here. So after a lost connection or a busy answer they
  * are repeated, for `patience` milliseconds; what once followed or worked goes on without end. Each pause is told to `log`. */
 export class Sillok {
+  #token
+  #shown = {}
   #preferred = new Map() // the node that answered last; for a subscription, its home
 
   constructor(bases = "unix:/run/syncd/api.sock", { token, patience = 30_000, headers = {}, log = console.warn } = {}) {
     this.bases = [bases].flat().map((base) => base.replace(/\/+$/, ""))
     for (const base of this.bases)
       if (!/^(unix:|https?:\/\/)./.test(base)) throw new TypeError(`${base}: neither unix:PATH nor http://HOST:PORT nor https://HOST:PORT`)
-    const shown = token ? { authorization: `Bearer ${token.trim()}` } : {}
-    Object.assign(this, { patience, headers: { "content-type": "application/json", ...shown, ...headers }, log })
+    this.#token = token
+    Object.assign(this, { patience, headers: { "content-type": "application/json", ...headers }, log })
+  }
+
+  /** Whether another token is to be shown now. */
+  async #renew() {
+    const before = this.#shown.authorization, token = this.#token?.call ? await this.#token() : this.#token
+    if (token) this.#shown = { authorization: `Bearer ${token.trim()}` }
+    return this.#shown.authorization !== before
   }
 
   /** Any request. Asks the nodes in turn, with growing pauses, while that makes sense. */
@@ -148,24 +196,30 @@ export class Sillok {
     const pairs = Object.entries(query).flatMap(([key, value]) => [value ?? []].flat().map((one) => [key, one]))
     const target = path + (pairs.length ? "?" + pairs.map((pair) => pair.map(encodeURIComponent).join("=")).join("&") : "")
     const until = Date.now() + (patience ?? this.patience)
+    if (this.#token && !this.#shown.authorization) await this.#renew()
     for (let growing = 100; ; growing = Math.min(growing * 2, 5000)) {
       const first = base ?? this.#preferred.get(group) ?? this.bases[0]
       let wait = growing, errors = []
       for (const at of [first, ...this.bases.filter((other) => other !== first && !base)]) {
-        let answer, lines = []
-        try {
-          answer = await exchange(at, method, target, body, { ...this.headers, accept, ...headers }, signal)
+        let answer, lines, isCut = false
+        const ask = async () => {
+          [answer, lines] = [await exchange(at, method, target, body, { ...this.#shown, ...this.headers, accept, ...headers }, signal), []]
           if (!stream || answer.status >= 400) for await (const line of answer.lines) lines.push(line)
+        }
+        try {
+          await ask()
+          if (answer.status === 401 && await this.#renew()) await ask()
         } catch (error) {
           if (signal?.aborted || error instanceof RangeError) throw signal?.reason ?? error // the latter is of a body
-          if (error instanceof SyntaxError) lines = [] // not of a node, or cut off
+          if (error instanceof SillokError && answer.status < 400) throw error
+          if (error instanceof SyntaxError || error instanceof SillokError) isCut = true // or not of a node
           else {
             const why = error.cause?.message || error.message || error.code
             errors.push(new Unreachable("E_UNREACHABLE", `${at}: ${why}`, { hint: "is the daemon running?" }))
             continue
           }
         }
-        if (answer.status < 400 && (stream || accept !== NDJSON || lines.at(-1)?.type === "end")) {
+        if (answer.status < 400 && !isCut && (stream || accept !== NDJSON || lines.at(-1)?.type === "end")) {
           this.#preferred.set(group, at)
           return stream ? answer : { ...answer, lines }
         }
@@ -185,7 +239,7 @@ export class Sillok {
 
   /** Stores events (docs/reference/FORMATS.md §4), all or none unless `each`. An event without id gets one here, unless `derived`. */
   async append(events, { expect, each, derived, ack, patience, signal } = {}) {
-    const lines = [events].flat().map((event) => JSON.stringify(derived ? event : { id: eventId(), ...event }))
+    const lines = [events].flat().map((event) => encode(derived ? event : { id: eventId(), ...event }))
     const query = { expect: expect?.join(":"), atomicity: each ? "each" : undefined, ids: derived ? "derived" : undefined, ack: ack?.token }
     const [body, group] = [lines.join("\n"), ack && `subscription ${ack.subscription}`]
     return (await this.request("POST", "/v1/events", { query, body, accept: NDJSON, patience, signal, group })).lines.slice(0, -1)
@@ -241,23 +295,26 @@ export class Sillok {
 
   /** Lines of a stream; connects again when it ends. `moved` says what to ask for now. */
   async *#streamed(path, moved, signal, group, rotate) {
-    let patience
+    let patience, wait = 0
     while (!signal?.aborted) {
       const options = { query: moved(), accept: NDJSON, stream: true, patience, group, signal }
       const answer = await this.request("GET", path, options).catch((error) => { if (!signal?.aborted) throw error })
-      let wait = 100
+      const began = Date.now()
+      let last = {}
       patience = Infinity
       try {
         for (;;) {
-          const part = await answer?.lines.next().catch(() => {}) // a stream that breaks off has ended
+          const part = await answer?.lines.next().catch((error) => {
+            if (error instanceof SillokError) throw error // but a stream that breaks off has ended
+          })
           if (!part || part.done || signal?.aborted) break
-          wait = part.value.retry_ms ?? 100
-          yield part.value
+          yield (last = part.value)
         }
       } finally {
         await answer?.lines.return()
       }
       if (rotate) this.#preferred.set(group, this.bases[(this.bases.indexOf(answer?.base) + 1) % this.bases.length])
+      wait = last.retry_ms ?? (Date.now() - began < 10_000 ? Math.min(wait * 2 || 100, 5000) : 100)
       await pause(wait, signal)
     }
   }
@@ -275,7 +332,7 @@ export class Sillok {
   }
 
   #on(name, verb, body, { method = "POST", ...more } = {}) {
-    const options = { body: body && JSON.stringify(body), group: `subscription ${name}`, ...more }
+    const options = { body: body && encode(body), group: `subscription ${name}`, ...more }
     return this.request(method, `/v1/subscriptions/${encodeURIComponent(name)}${verb}`, options)
   }
 
@@ -299,7 +356,8 @@ export class Sillok {
   /** Up to `max` deliveries. They come again if they are not settled within `ack_wait_ms`. */
   async pull(name, { max = 1, wait_ms = 20_000, signal } = {}) {
     const answer = await this.#on(name, "/pull", { max, wait_ms }, { signal })
-    return answer.lines[0].deliveries.map((line) => new Delivery(this, name, line))
+    const events = objects(raw(answer.lines[0]), "event", 3)
+    return answer.lines[0].deliveries.map((line, n) => new Delivery(this, name, line, events[n]))
   }
 
   /** `ack`, `release` (`delay_ms`, `error`), `extend` or `park` (`reason`) of several deliveries, by their tokens. */
@@ -337,7 +395,7 @@ export class Sillok {
       const path = `/v1/subscriptions/${encodeURIComponent(name)}/deliveries`
       for await (const line of this.#streamed(path, () => ({ window: 1 }), signal, `subscription ${name}`, false)) {
         if (!line.delivery) continue
-        ;[current, until] = [new Delivery(this, name, line, Infinity), Date.now() + longest]
+        ;[current, until] = [new Delivery(this, name, line, objects(raw(line), "event", 1)[0], Infinity), Date.now() + longest]
         yield current
         await current.ack()
       }
@@ -406,12 +464,13 @@ export class Sillok {
   }
 }
 
-/** An event that was given out. `ack`, `release` or `park` settles it; in a loop of `work` the first of them counts. */
+/** An event that was given out, `raw` as it stands in the answer. `ack`, `release` or `park` settles it; the first of them counts. */
 export class Delivery {
   #client
 
-  constructor(client, subscription, { delivery, attempt, age_ms, event }, patience = client.patience) {
+  constructor(client, subscription, { delivery, attempt, age_ms, event }, raw, patience = client.patience) {
     this.#client = client
+    this.raw = raw
     Object.assign(this, { subscription, token: delivery, attempt, age_ms, event, patience, settled: false })
     Object.assign(this, { id: event.id, type: event.type, user: event.user, author: event.author ?? event.user, data: event.data ?? {} })
     this.conversation = event.subject?.startsWith("conversation/") ? event.subject.slice(13) : null

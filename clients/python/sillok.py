@@ -7,7 +7,9 @@
 """
 from __future__ import annotations
 
-import contextlib, hashlib, http.client, json, logging, os, queue, random, socket, threading, time, uuid
+import contextlib, hashlib, http.client, json, logging, os, queue, random, re, socket, ssl, threading, time, uuid
+from decimal import Decimal
+from functools import partial
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -18,6 +20,8 @@ REPLY_TURNS = 8  # ids that a reply may have, where events of others have the fi
 FAILURES = (OSError, http.client.HTTPException)
 PATIENT = 60.0  # seconds without a byte: an answer waits for 25 at most, and a stream has a heartbeat every 15
 FOREVER = float("inf")
+DIGITS = 4300  # of an int at most, as Python itself bounds them: a longer one is a Decimal
+TOKENS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}\[\]]')  # what tells where a member of JSON begins and ends
 
 
 class SillokError(Exception):
@@ -56,8 +60,50 @@ def reply_id(message: str, bot: str, label: str = "", turn: int = 1) -> str:
 
 
 def encode(value: Any) -> bytes:
-    """JSON in UTF-8. Half a surrogate pair, which UTF-8 cannot hold, becomes its escape."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+    """JSON in UTF-8. Half a surrogate pair, which UTF-8 cannot hold, becomes its escape; a Decimal its digits."""
+    mark = uuid.uuid4().hex
+
+    def marked(one: Any) -> str:
+        if isinstance(one, Decimal) and one.is_finite():
+            return f"{mark}{one}"
+        raise TypeError(f"{one!r} has no form in JSON")
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=marked)
+    return re.sub(f'"{mark}([^"]*)"', r"\1", text).encode("utf-8", "backslashreplace")
+
+
+class Line(Dict[str, Any]):
+    """A line of an answer. `raw` is its text as it came: a float of its members may have fewer digits than stand there."""
+    raw = ""
+
+
+def _refused(word: str) -> None:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _read(data: bytes) -> Line:
+    try:
+        text = data.decode()
+        line = Line(json.loads(text, parse_int=lambda number: (int if len(number) <= DIGITS else Decimal)(number), parse_constant=_refused))
+    except (ValueError, RecursionError) as why:
+        names = dict(re.findall(rb'"(cursor|delivery|id)":"([^"]*)"', data)[::-1])  # the first of each
+        place = ", ".join(f"{name.decode()} {value.decode(errors='replace')}" for name, value in sorted(names.items()))
+        raise SillokError("E_PROTOCOL", f"a line cannot be read ({place or data[:80]!r}): {why}") from why
+    line.raw = text
+    return line
+
+
+def _objects(text: str, name: str, depth: int) -> List[str]:
+    """The objects under `name`, `depth` brackets deep, as they stand in the text."""
+    found, level, key, start = [], 0, "", -1
+    for token in TOKENS.finditer(text):
+        level -= token[0] in "}]"
+        if level == depth and token[0] == "}" and start >= 0:
+            found, start = found + [text[start:token.end()]], -1
+        elif level == depth and token[0] == "{" and key == name:
+            start = token.start()
+        key = token[0].split('"')[1] if token[1] and level == depth else ""
+        level += token[0] in "{["
+    return found
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -74,17 +120,22 @@ class Answer:
         self.base, self.status, self.headers = base, response.status, response.headers
         self._connection, self._response, self._socket = connection, response, connection.sock
         data = b"" if stream and self.status < 400 else response.read()
-        try:
-            self.lines: List[Json] = [json.loads(line) for line in data.split(b"\n") if line.startswith(b"{")]
-        except ValueError:
-            self.lines = []  # not of a node, or cut off
+        self.lines: List[Line] = []
+        self.is_cut = False
+        for line in (one for one in data.split(b"\n") if one.startswith(b"{")):
+            try:
+                self.lines.append(_read(line))
+            except SillokError:
+                self.is_cut = data.endswith(line)  # no line end is behind it
+                if self.status < 400 and not self.is_cut:
+                    raise
 
-    def stream(self) -> Iterator[Json]:
+    def stream(self) -> Iterator[Line]:
         """Lines as they come, until the stream ends or breaks off, also within a line."""
         try:
             for line in iter(self._response.readline, b""):
                 if line.startswith(b"{") and line.endswith(b"\n"):
-                    yield json.loads(line)
+                    yield _read(line)
         except FAILURES + (ValueError, AttributeError):
             pass  # the last two are what a reader sees whose stream another thread closes
         finally:
@@ -98,10 +149,17 @@ class Answer:
     def error(self) -> SillokError:
         why = next((line for line in self.lines if line.get("code", "E_BATCH") != "E_BATCH"), {})
         code = why.get("code") or f"E_HTTP_{self.status}"
-        kind, message = (CursorError if code == "E_CURSOR" else SillokError), why.get("detail") or why.get("message") or "an answer without a message"
+        kind, message = (CursorError if code == "E_CURSOR" else SillokError), why.get("detail") or why.get("message")
+        message = message or f"an answer {'that was cut off' if self.status < 400 else 'without a message'}"
         error = kind(code, message, why.get("hint"), self.status, why)
         error.results = [line for line in self.lines if line.get("type") in ("appended", "already", "rejected")]
         return error
+
+
+def _pause(before: float, began: float, last: Line) -> float:
+    """Seconds until a stream is asked for again: what its last line says; else longer each time while streams end soon."""
+    soon = time.monotonic() - began < 10
+    return last["retry_ms"] / 1000 if "retry_ms" in last else min(before * 2 or 0.1, 5.0) if soon else 0.1
 
 
 class Sillok:
@@ -110,22 +168,32 @@ class Sillok:
     All requests can be repeated safely, appends by the ids that they get here. So after a lost connection or a busy answer they
     are repeated, for `patience` seconds; what once followed or worked goes on without end. Each pause is told to `logging`.
     """
-    def __init__(self, *bases: str, token_file: str = "", patience: float = 30.0, headers: Optional[Mapping[str, str]] = None):
+    def __init__(self, *bases: str, token_file: str = "", patience: float = 30.0, headers: Optional[Mapping[str, str]] = None,
+                 ca_file: str = ""):
         self.bases = [base.rstrip("/") for base in bases or ("unix:/run/syncd/api.sock",)]
         for base in self.bases:
             if not base.startswith(("unix:", "http://", "https://")) or base.endswith(":"):
                 raise ValueError(f"{base}: neither unix:PATH nor http://HOST:PORT nor https://HOST:PORT")
-        token = {"Authorization": "Bearer " + open(token_file, encoding="ascii").read().strip()} if token_file else {}
-        self.patience, self.headers = patience, {"Content-Type": "application/json", **token, **(headers or {})}
+        self.patience, self.headers, self._token_file = patience, {"Content-Type": "application/json"}, token_file
+        self._token()
+        self.headers.update(headers or {})
+        self._tls = ssl.create_default_context(cafile=ca_file) if ca_file else None
         self._kept = threading.local()
         self._preferred: Dict[str, str] = {}  # the node that answered last; for a subscription, its home
 
+    def _token(self) -> Optional[str]:
+        if self._token_file:
+            with open(self._token_file, encoding="ascii") as file:
+                self.headers["Authorization"] = "Bearer " + file.read().strip()
+        return self.headers.get("Authorization")
+
     def _exchange(self, base: str, method: str, target: str, body: Body, headers: Mapping[str, str], stream: bool) -> Answer:
         url, kept = urlsplit(base), self._kept.__dict__
-        kind = {"unix": _UnixConnection, "http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}[url.scheme]
+        kinds: Dict[str, Callable[..., http.client.HTTPConnection]] = {
+            "unix": _UnixConnection, "http": http.client.HTTPConnection, "https": partial(http.client.HTTPSConnection, context=self._tls)}
         connection = None if stream else kept.get(base)
         if not connection:
-            connection = kind(url.hostname or "syncd", url.port, timeout=PATIENT)
+            connection = kinds[url.scheme](url.hostname or "syncd", url.port, timeout=PATIENT)
             connection.path = url.path
             kept.update({} if stream else {base: connection})
         target = target if url.scheme == "unix" else url.path + target
@@ -153,12 +221,16 @@ class Sillok:
             first, wait = base or self._preferred.get(group, self.bases[0]), pause
             errors: List[SillokError] = []
             for at in [first] + [other for other in self.bases if other != first and not base]:
+                shown, words = self.headers.get("Authorization"), {"Accept": accept, **(headers or {})}
                 try:
-                    answer = self._exchange(at, method, target, body, {"Accept": accept, **(headers or {})}, stream)
+                    answer = self._exchange(at, method, target, body, words, stream)
+                    if answer.status == 401 and self._token() != shown:  # the file may have another one by now
+                        answer = self._exchange(at, method, target, body, words, stream)
                 except FAILURES as why:
                     errors.append(Unreachable("E_UNREACHABLE", f"{at}: {why or type(why).__name__}", "is the daemon running?"))
                     continue
-                if answer.status < 400 and (stream or accept != NDJSON or answer.lines[-1:] and answer.lines[-1]["type"] == "end"):
+                is_whole = not answer.is_cut and (accept != NDJSON or answer.lines[-1:] and answer.lines[-1]["type"] == "end")
+                if answer.status < 400 and (stream or is_whole):
                     self._preferred[group] = at
                     return answer
                 errors.append(answer.error())  # 200: it was cut off
@@ -223,18 +295,18 @@ class Sillok:
         """Events as they are stored, without end. Keep `event["cursor"]` when the event is dealt with, and begin there again.
         Connects again by itself, also to another node; there some events may come again. CursorError: begin anew. With `controls`
         also `caught-up` and `heartbeat` come, whose cursors may be kept, too."""
-        patience: Optional[float] = None
+        patience, pause = None, 0.0
         while True:
             answer = self.request("GET", "/v1/changes", {**filters, "after": after}, accept=NDJSON, stream=True, patience=patience)
-            pause, patience = 0.1, FOREVER
+            began, last, patience = time.monotonic(), Line(), FOREVER
             for line in answer.stream():
-                control, after = line.get("control"), line.get("cursor", after)
+                last, control, after = line, line.get("control"), line.get("cursor", after)
                 if control == "reset":
                     raise CursorError("E_CURSOR", f"the log was replaced: {line.get('reason')}", "begin anew", 409, line)
-                pause = line.get("retry_ms", 100) / 1000
                 if control is None or controls and control != "closing":
                     yield line
             self._preferred[""] = (self.bases * 2)[self.bases.index(answer.base) + 1]
+            pause = _pause(pause, began, last)
             time.sleep(pause)
 
     def _on(self, name: str, verb: str, body: Optional[Json] = None, method: str = "POST", **more: Any) -> Answer:
@@ -258,7 +330,8 @@ class Sillok:
     def pull(self, name: str, max: int = 1, wait_ms: int = 20_000) -> List[Delivery]:
         """Up to `max` deliveries. They come again if they are not settled within `ack_wait_ms`."""
         answer = self._on(name, "/pull", {"max": max, "wait_ms": wait_ms})
-        return [Delivery(self, name, line) for line in answer.lines[0]["deliveries"]]
+        texts = _objects(answer.lines[0].raw, "event", 3)
+        return [Delivery(self, name, line, texts[n]) for n, line in enumerate(answer.lines[0]["deliveries"])]
 
     def settle(self, name: str, verb: str, tokens: Iterable[str], *, patience: Optional[float] = None, **body: Any) -> Json:
         """`ack`, `release` (`delay_ms`, `error`), `extend` or `park` (`reason`) of several deliveries, by their tokens."""
@@ -345,10 +418,11 @@ class Sillok:
 
 
 class Delivery:
-    """An event that was given out. `ack`, `release` or `park` settles it; in a loop of `work` the first of them counts.
+    """An event that was given out, `raw` as it stands in the answer. `ack`, `release` or `park` settles it; the first of them counts.
     `with delivery:` acks it at the end; an exception within releases it with its text, is logged and goes no further."""
 
-    def __init__(self, client: Sillok, subscription: str, line: Json):
+    def __init__(self, client: Sillok, subscription: str, line: Json, raw: str):
+        self.raw = raw
         self.subscription, self.token, self.event = subscription, line["delivery"], line["event"]
         self.attempt, self.age_ms = line["attempt"], line.get("age_ms")
         self.id, self.type, self.user = self.event["id"], self.event["type"], self.event["user"]
@@ -396,18 +470,19 @@ class Work:
 
     def __iter__(self) -> Iterator[Delivery]:
         threading.Thread(target=self._extend, daemon=True).start()
-        patience: Optional[float] = None
+        patience, pause = None, 0.0
         try:
             while not self._closed.is_set():
                 self._stream = self._client._on(self._name, "/deliveries?window=1", None, "GET", accept=NDJSON, stream=True, patience=patience)
-                pause, patience = 0.1, FOREVER
+                began, last, patience = time.monotonic(), Line(), FOREVER
                 for line in self._stream.stream():
-                    pause = line.get("retry_ms", 100) / 1000
+                    last = line
                     if "delivery" in line and not self._closed.is_set():
-                        delivery = Delivery(self._client, self._name, line)
+                        delivery = Delivery(self._client, self._name, line, _objects(line.raw, "event", 1)[0])
                         delivery.patience, self._until, self._current = FOREVER, time.monotonic() + self._longest, delivery
                         yield delivery
                         delivery.ack()
+                pause = _pause(pause, began, last)
                 self._closed.wait(pause)
         finally:
             self.close()

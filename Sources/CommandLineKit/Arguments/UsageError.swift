@@ -79,12 +79,44 @@ package enum UsageError: Error, Equatable, Sendable {
         }
     }
 
+    /// The same in Korean.
+    package var korean: String {
+        switch self {
+        case .noCommand: "명령이 없습니다."
+        case .unknownCommand(let name, let near): "'\(name)' 명령은 없습니다." + Self.koreanQuestion(near)
+        case .incompleteCommand(let name, _): "'\(name)' 뒤에 한 단어가 더 필요합니다."
+        case .unknownOption(let option, let near, _): "\(option) 옵션은 없습니다." + Self.koreanQuestion(near)
+        case .foreignOption(let option, let command): "'\(command)' 명령에는 \(option) 옵션을 쓸 수 없습니다."
+        case .missingValue(let option, let placeholder): "\(option) 옵션에 값이 없습니다: \(option) \(placeholder)"
+        case .unexpectedValue(let option): "\(option) 옵션에는 값을 쓰지 않습니다."
+        case .repeatedOption(let option, let first, let second):
+            "\(option) 옵션이 두 번 있습니다: '\(first)', '\(second)'"
+        case .notAllowed(let name, let value, let allowed, let near):
+            "\(name): '\(value)' 값은 쓸 수 없습니다. 쓸 수 있는 값: \(allowed.joined(separator: ", "))"
+                + Self.koreanQuestion(near)
+        case .invalidValue(let name, let value, let expected):
+            "\(name): '\(value)' 값을 읽을 수 없습니다. 필요한 형식: \(expected)"
+        case .outOfRange(let name, let value, let lowest, let highest):
+            switch (lowest, highest) {
+            case (_, Int.max): "\(name): \(value) 값은 \(lowest)보다 작습니다."
+            case (Int.min, _): "\(name): \(value) 값은 \(highest)보다 큽니다."
+            default: "\(name): \(value) 값은 \(lowest)에서 \(highest) 사이가 아닙니다."
+            }
+        case .missingArgument(let name, _): "인자 <\(name)> 값이 없습니다."
+        case .unexpectedArgument(let value, _): "인자 '\(value)'은(는) 필요하지 않습니다."
+        }
+    }
+
+    private static func koreanQuestion(_ near: String?) -> String { near.map { " 혹시 \($0)입니까?" } ?? "" }
+
     private static func question(_ suggestion: String?) -> String {
         suggestion.map { "; did you mean \($0)?" } ?? ""
     }
 
     /// The error as the program reports it: code `E_USAGE`, exit 64.
     package func failure(program: String) -> CommandFailure {
-        CommandFailure(code: "E_USAGE", message, hint: hint(program: program), exitCode: .usage)
+        var failure = CommandFailure(code: "E_USAGE", message, hint: hint(program: program), exitCode: .usage)
+        failure.korean = korean
+        return failure
     }
 }

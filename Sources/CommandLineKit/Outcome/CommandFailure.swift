@@ -8,6 +8,8 @@ package struct CommandFailure: Error, Sendable, Equatable {
     package var why: String?
     /// What to try.
     package var hint: String?
+    /// What happened, in Korean, where it has words of its own beside the meaning of the code.
+    package var korean: String?
     /// How the program ends.
     package var exitCode: ExitCode
 

@@ -14,6 +14,24 @@ package enum CSVLine {
         case none
     }
 
+    /// JSON as a field. What would become visible in the middle of it has its escapes of JSON instead, so that it stays JSON.
+    package static func json(_ bytes: [UInt8]) -> Field {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.unicodeScalars.contains(where: isEscaped) else { return .text(text) }
+        var out = ""
+        for scalar in text.unicodeScalars {
+            if isEscaped(scalar) {
+                out += "\\u00" + String(scalar.value, radix: 16)
+            } else {
+                out.unicodeScalars.append(scalar)
+            }
+        }
+        return .text(out)
+    }
+
+    /// The controls that JSON lets stand in a text.
+    private static func isEscaped(_ scalar: Unicode.Scalar) -> Bool { (0x7F...0x9F).contains(scalar.value) }
+
     /// The record with its line end.
     package static func record(_ fields: [Field]) -> String {
         fields.map(written).joined(separator: ",") + "\r\n"

@@ -2,7 +2,8 @@
 struct TimeScanner {
     /// A day and a time of day.
     struct Clock {
-        var day: NamedDay
+        /// `nil`: the latest on which the time of day has begun.
+        var day: NamedDay?
         var time: Int64
     }
 
@@ -39,6 +40,9 @@ struct TimeScanner {
         return true
     }
 
+    /// Puts words before the rest: what a word stands for that means several.
+    mutating func put(_ words: String) { rest = Substring(words + rest) }
+
     /// Whether ``takeWord(_:)`` would take `word`.
     func startsWithWord(_ word: String) -> Bool {
         var copy = self
@@ -64,7 +68,7 @@ struct TimeScanner {
     /// of them.
     mutating func dateOrTime() throws(TimeSyntaxError) -> Clock? {
         guard isDate else {
-            return try clock().map { Clock(day: .fromToday(0), time: $0) }
+            return try clock().map { Clock(day: nil, time: $0) }
         }
         guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2) else {
             throw .unknownForm

@@ -46,6 +46,32 @@ package enum TimeSpan {
         return total
     }
 
+    /// The months of `2 months`, `1y`, `한 달`, `3개월` or `일 년`: one number and one unit, as far as any date could be away.
+    package static func months(_ text: String) -> Int64? {
+        var rest = text.lowercased()[...]
+        rest.dropBlanks()
+        var number: Int64?
+        let digits = rest.prefix { $0.isASCIIDigit }
+        if digits.isEmpty {
+            let said: [(String, Int64)] = [("일", 1)] + numbers.enumerated().map { ($1, Int64($0 + 1)) }
+            // The longer of two that begin alike is the last.
+            guard let (word, value) = said.last(where: { rest.starts(with: $0.0) }) else { return nil }
+            rest.removeFirst(word.count)
+            number = value
+        } else {
+            rest.removeFirst(digits.count)
+            number = Int64(digits)
+        }
+        rest.dropBlanks()
+        while rest.last == " " || rest.last == "\t" { rest.removeLast() }
+        guard let number, number <= 120_000 else { return nil }
+        switch rest {
+        case "mo", "month", "months", "개월", "달": return number
+        case "y", "yr", "year", "years", "년": return number * 12
+        default: return nil
+        }
+    }
+
     /// The `반` behind hours: half of one more.
     private static func takeHalf(_ rest: inout Substring) -> Int64 {
         guard rest.first == "반" else { return 0 }
@@ -69,14 +95,16 @@ package enum TimeSpan {
     /// Ten thousand years, more than the years 1 to 9999 span.
     private static let longest: Int64 = 10_000 * 366 * 86_400_000
 
-    /// Native Korean numbers of days and hours, as they are said; the longer of two that begin alike first.
+    /// Native Korean numbers as they stand before what they count; of two that begin alike the longer comes later.
+    static let numbers = ["한", "두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉", "열", "열한", "열두"]
+
+    /// Words of days and hours, as they are said; the longer of two that begin alike first.
     private static let words: [(word: String, length: Int64)] = {
-        let hours = ["한", "두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉", "열", "열한", "열두"]
         let days = [
             ("하루", 1), ("이틀", 2), ("사흘", 3), ("나흘", 4), ("닷새", 5), ("엿새", 6), ("열흘", 10), ("보름", 15), ("일주일", 7),
         ]
         var all = days.map { ($0.0, Int64($0.1) * 86_400_000) }
-        for (index, hour) in hours.enumerated() {
+        for (index, hour) in numbers.enumerated() {
             let length = Int64(index + 1) * 3_600_000
             for text in ["\(hour) 시간", "\(hour)시간"] { all.append((text, length)) }
         }

@@ -56,15 +56,16 @@ package enum TimeSyntaxError: Error, Sendable, Equatable {
     }
 
     private static let list = """
-        2h, 1h30m, 2h ago, 2시간 전, 이틀 전, 방금, now, today, yesterday 14:00, monday 3pm, last week, last month, 오늘, \
-        어제 오후 3시, 그저께, 월요일, 지난주, 지난주 금요일, 지난달, 09:00, 2026-08-01, '2026-08-01 09:00', 8월 1일, \
-        '2026년 8월 1일 오후 3시 20분', '2026. 8. 1.', 2026-08-01T09:00:00+09:00, '2026-08-01 09:00 Asia/Seoul', @1785542400
+        2h, 1h30m, 2h ago, 2 months ago, 2시간 전, 이틀 전, 한 달 전, 방금, now, today, yesterday 14:00, monday 3pm, \
+        last monday, last week, last month, 오늘, 어제 오후 3시, 어젯밤, 그저께, 월요일, 지난 월요일, 지난주, 지난주 금요일, 지난달, \
+        09:00, 오후 세 시 반, 2026-08-01, '2026-08-01 09:00', 'Aug 1 2026', 8월 1일, '2026년 8월 1일 오후 3시 20분', '2026. 8. 1.', 2026-08-01T09:00:00+09:00, '2026-08-01 09:00 Asia/Seoul', @1785542400
         """
 
     /// What the forms leave open, for people.
     package static let rules = """
-        A span alone means ago. A day alone means its first moment; a day of the week, or a date without its year, is the latest \
-        that has begun. Weeks begin on Monday. A time that clocks jump over is read as if they had not jumped yet, a time they \
+        A span alone means ago; months and years ago are the same day of another month, or its last one. A day alone means its \
+        first moment; a day of the week, a date without its year, or a time of day without its day is the latest that has begun \
+        (--until 18:00 after --since 09:00: the first one behind that). A part of a day, as 어젯밤, begins with its first hour. Weeks begin on Monday. A time that clocks jump over is read as if they had not jumped yet, a time they \
         show twice is the first one.
         """
 }
@@ -74,16 +75,19 @@ package struct TimeSyntax: Sendable {
     private let now: Int64
     private let zone: Zone
     private let zones: ZoneDirectory
+    private let start: Int64
 
     /// - Parameters:
     ///   - now: the present, in milliseconds since 1970.
     ///   - zone: the zone of times without one.
+    ///   - start: a time of day without its day is not before this moment, where it can be.
     ///   - zones: where zones are found by name.
-    package init(now: Int64, zone: Zone, zones: ZoneDirectory = .system) {
+    package init(now: Int64, zone: Zone, zones: ZoneDirectory = .system, start: Int64 = .min) {
         // Clocks of tests and broken machines show more than the calendar has.
         self.now = min(max(now, Self.years.lowerBound), Self.years.upperBound)
         self.zone = zone
         self.zones = zones
+        self.start = start
     }
 
     /// The moment a text names, in milliseconds since 1970. A bare span means ago.
@@ -99,7 +103,8 @@ package struct TimeSyntax: Sendable {
             _ = scanner.takeWord("전")
             milliseconds = now - Self.moment
         } else if let day = try scanner.dayWords() {
-            milliseconds = try absolute(TimeScanner.Clock(day: day, time: try scanner.clock() ?? 0), &scanner)
+            milliseconds = try absolute(
+                TimeScanner.Clock(day: day, time: try scanner.clock(ofDay: true) ?? 0), &scanner)
         } else if let clock = try scanner.dateOrTime() {
             milliseconds = try absolute(clock, &scanner)
         } else {
@@ -142,12 +147,27 @@ package struct TimeSyntax: Sendable {
             guard let found = zones.zone(named: name) else { throw .unknownZone(name) }
             zone = found
         }
-        guard var civil = clock.day.civil(today: zone.civil(at: now)) else { throw .noSuchTime }
-        civil.millisecondOfDay = clock.time
+        func instant(_ day: NamedDay) throws(TimeSyntaxError) -> Int64 {
+            guard var civil = day.civil(today: zone.civil(at: now)) else { throw .noSuchTime }
+            civil.millisecondOfDay = clock.time
+            return zone.instant(of: civil)
+        }
+        if let day = clock.day { return try instant(day) }
+        let (ahead, last) = (try instant(.fromToday(0)), try instant(.fromToday(-1)))
+        return ahead > now && last >= start ? last : ahead
+    }
+
+    /// The same day and time of day so many months away; the last day of a month that has no such.
+    private func moved(by months: Int64) throws(TimeSyntaxError) -> Int64 {
+        var civil = zone.civil(at: now)
+        let month = Int64(civil.year * 12 + civil.month - 1) + months
+        (civil.year, civil.month) = (Int(month.flooringDivision(by: 12)), Int((month % 12 + 12) % 12) + 1)
+        guard (1...9_999).contains(civil.year) else { throw .outOfRange }
+        while !civil.exists { civil.day -= 1 }
         return zone.instant(of: civil)
     }
 
-    /// `2h`, `2h ago`, `2시간 전`, `-2h`, `+5m`.
+    /// `2h`, `2h ago`, `2시간 전`, `한 달 전`, `-2h`, `+5m`.
     private func span(_ text: Substring) throws(TimeSyntaxError) -> Int64 {
         var body = text
         var direction: Int64 = -1
@@ -158,6 +178,9 @@ package struct TimeSyntax: Sendable {
             body.removeLast(3)
         } else if body.hasSuffix("전") {
             body.removeLast()
+        }
+        if let months = TimeSpan.months(String(body)) {
+            return try moved(by: direction * months)
         }
         do {
             return now + direction * (try TimeSpan.milliseconds(String(body)))

@@ -8,6 +8,8 @@ enum NamedDay: Equatable {
     case monthDay(month: Int, day: Int)
     /// A day of the week, 0 is Monday: the latest that has begun.
     case weekday(Int)
+    /// A day of the week, 0 is Monday: the latest before today.
+    case lastWeekday(Int)
     /// The Monday of a week, counted from this one, and so many days more. Weeks begin on Monday (ISO 8601).
     case week(Int64, day: Int64)
     /// The first day of a month, counted from this one.
@@ -32,6 +34,7 @@ enum NamedDay: Equatable {
                 $0.exists && $0.milliseconds <= midnight.milliseconds
             }
         case .weekday(let day): return moved(-((today.weekday - Int64(day) + 7) % 7))
+        case .lastWeekday(let day): return moved(-((today.weekday - Int64(day) + 6) % 7 + 1))
         case .week(let weeks, let day): return moved(weeks * 7 - today.weekday + day)
         case .month(let offset):
             let months = today.year * 12 + today.month - 1 + offset
@@ -62,6 +65,9 @@ private struct DayPart {
         DayPart(word: "저녁", hours: 5...11, isAfternoon: true), DayPart(word: "밤", hours: 6...11, isAfternoon: true),
     ]
 
+    /// Its first moment.
+    var start: Int64 { (hours.lowerBound + (isAfternoon ? 12 : 0)) * 3_600_000 }
+
     func milliseconds(_ time: Int64) -> Int64? {
         let hour = time / 3_600_000
         guard hours.contains(hour) else { return nil }
@@ -81,6 +87,10 @@ extension TimeScanner {
     private static let weeks: [(words: String, offset: Int64)] = [
         ("this week", 0), ("이번 주", 0), ("이번주", 0), ("last week", -1), ("지난주", -1), ("지난 주", -1),
     ]
+    private static let months = [
+        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "december",
+    ]
     private static let weekdays: [[String]] = [
         ["monday", "mon", "월요일"], ["tuesday", "tue", "화요일"], ["wednesday", "wed", "수요일"], ["thursday", "thu", "목요일"],
         ["friday", "fri", "금요일"], ["saturday", "sat", "토요일"], ["sunday", "sun", "일요일"],
@@ -88,12 +98,51 @@ extension TimeScanner {
 
     /// `yesterday`, `그저께`, `last week`, `지난주 월요일`, `friday`, `8월 1일`, `2026년 8월`, `2026. 8. 1.`; `nil` if it is none.
     mutating func dayWords() throws(TimeSyntaxError) -> NamedDay? {
+        if takePrefix("어젯밤") {
+            put("밤")
+            return .fromToday(-1)
+        }
         for (words, day) in Self.days where takePhrase(words) { return day }
         for (words, offset) in Self.weeks where takePhrase(words) {
             return .week(offset, day: Int64(weekday() ?? 0))
         }
         if let day = weekday() { return .weekday(day) }
-        return try koreanDate() ?? dottedDate()
+        let start = self
+        if takeWord("last") || takeWord("지난") {
+            if let day = weekday() { return .lastWeekday(day) }
+            self = start
+        }
+        return try koreanDate() ?? dottedDate() ?? englishDate()
+    }
+
+    /// `Aug 1`, `August 1, 2026`, `1 Aug`, and the first day of `August`.
+    private mutating func englishDate() -> NamedDay? {
+        let start = self
+        var day = takeNumber(upTo: 2)
+        dropBlanks()
+        guard let month = monthName() else { return back(to: start) }
+        if day == nil { day = part(upTo: 2, least: 1) }
+        let year = part(upTo: 4, least: 4)
+        if let year { return .date(CivilTime(year: year, month: month, day: day ?? 1)) }
+        return .monthDay(month: month, day: day ?? 1)
+    }
+
+    /// The number of a month by its English name or the first three letters of it.
+    private mutating func monthName() -> Int? {
+        for (index, name) in Self.months.enumerated() where takeWord(name) || takeWord(String(name.prefix(3))) {
+            return index + 1
+        }
+        return nil
+    }
+
+    /// A number that stands alone, or before a comma, and the blanks behind it.
+    private mutating func part(upTo count: Int, least: Int) -> Int? {
+        let start = self
+        let number = digits() ?? ""
+        let ends = take(",") || isAtEnd || rest.first == " " || rest.first == "\t"
+        guard (least...count).contains(number.count), ends else { return back(to: start) }
+        dropBlanks()
+        return Int(number)
     }
 
     private mutating func weekday() -> Int? {
@@ -138,8 +187,8 @@ extension TimeScanner {
     }
 
     /// A time of day in digits or words as milliseconds since midnight, and the blanks behind it: `15:20`, `3pm`, `3:20 pm`,
-    /// `오후 3시 20분`, `15시`, `3시 반`, `정오`. `nil` if it is none.
-    mutating func clock() throws(TimeSyntaxError) -> Int64? {
+    /// `오후 3시 20분`, `15시`, `세 시 반`, `정오`; behind a day also a part of it alone, as `저녁`. `nil` if it is none.
+    mutating func clock(ofDay: Bool = false) throws(TimeSyntaxError) -> Int64? {
         let hour: Int64 = 3_600_000
         for (word, time) in [("noon", 12 * hour), ("정오", 12 * hour), ("midnight", 0), ("자정", 0)] as [(String, Int64)]
         where takeWord(word) {
@@ -149,6 +198,7 @@ extension TimeScanner {
             dropBlanks()
             var shown = try spokenTime()
             if shown == nil { shown = try timeOfDay() }
+            if shown == nil, ofDay, isAtEnd { return part.start }
             guard let shown else { throw .unknownForm }
             guard let time = part.milliseconds(shown) else { throw .noSuchTime }
             return time
@@ -171,10 +221,10 @@ extension TimeScanner {
         return time % (12 * hour) + (isMorning ? 0 : 12 * hour)
     }
 
-    /// `3시`, `15시 20분 30초`, `3시 반`. `3시간` is none.
+    /// `3시`, `세 시`, `15시 20분 30초`, `3시 반`. `3시간` is none.
     private mutating func spokenTime() throws(TimeSyntaxError) -> Int64? {
         let start = self
-        guard let hour = number(upTo: 2, before: "시"), rest.first != "간" else { return back(to: start) }
+        guard let hour = number(upTo: 2, before: "시") ?? saidHour(), rest.first != "간" else { return back(to: start) }
         if takePrefix("반") {
             dropBlanks()
             guard hour < 24 else { throw .noSuchTime }
@@ -184,6 +234,17 @@ extension TimeScanner {
         let second = number(upTo: 2, before: "초") ?? 0
         guard hour < 24, minute < 60, second <= 60 else { throw .noSuchTime }
         return (Int64(hour) * 3_600 + Int64(minute) * 60 + Int64(second)) * 1_000
+    }
+
+    /// `세 시`, `열두시`, and the blanks behind it.
+    private mutating func saidHour() -> Int? {
+        let start = self
+        guard let index = TimeSpan.numbers.lastIndex(where: { rest.starts(with: $0) }) else { return nil }
+        _ = takePrefix(TimeSpan.numbers[index])
+        dropBlanks()
+        guard take("시") else { return back(to: start) }
+        dropBlanks()
+        return index + 1
     }
 
     // MARK: Parts

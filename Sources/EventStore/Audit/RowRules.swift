@@ -32,8 +32,8 @@ struct RowRule {
             RowRule(
                 .events, "author IS NULL OR author <> user",
                 "column author repeats the user, where NULL should stand"),
-            RowRule(.events, "actor IS NULL OR actor <> 0", "column actor is 0, which names no text"),
             RowRule(.seals, "seal IS NULL OR \(blob("seal", 16))", "column seal is neither NULL nor 16 bytes"),
+            RowRule(.events, "actor IS NULL OR actor <> 0", "column actor is 0, which names no text"),
             RowRule(
                 .events, "version IS NULL OR typeof(version) <> 'integer' OR version BETWEEN 2 AND 4294967295",
                 "column version is neither NULL nor a number from 2 to 4294967295"),

@@ -119,7 +119,7 @@ package struct SubjectPage {
         term(.node, head.node)
         term(.record, head.record)
         term(.own, word(.events, String(head.events)))
-        term(.elsewhere, word(.events, String(head.elsewhere)))
+        term(head.isFull ? .elsewhereFull : .elsewhere, word(.events, String(head.elsewhere)))
         term(.others, word(.events, String(head.context)) + ", " + word(head.isFull ? .othersFull : .othersHeaders))
         out.raw("</dl>\n")
         let fine = [word(.through, String(head.position)), word(.made, clock(settings.now), settings.zoneName)]
@@ -162,7 +162,8 @@ package struct SubjectPage {
 
 /// What such a page says itself, in both languages.
 package enum SubjectWords: CaseIterable, Sendable {
-    case title, askedBy, why, node, record, own, elsewhere, others, othersFull, othersHeaders, events, through, made
+    case title, askedBy, why, node, record, own, elsewhere, elsewhereFull, others, othersFull, othersHeaders, events
+    case through, made
     case profile, conversations, reads, readsNote, files, nothing, left
     case fileEvents, fileCSV, fileContext, fileReaders, fileReadme
 
@@ -174,7 +175,8 @@ package enum SubjectWords: CaseIterable, Sendable {
         case .node: Phrase("Made by node", "만든 노드")
         case .record: Phrase("Recorded as event", "기록한 이벤트")
         case .own: Phrase("In the own history", "본인 이력")
-        case .elsewhere: Phrase("Written elsewhere, or naming the person", "다른 이력에 쓴 것과 본인을 가리키는 것")
+        case .elsewhere: Phrase("Written elsewhere", "다른 이력에 쓴 것")
+        case .elsewhereFull: Phrase("Written elsewhere, or naming the person", "다른 이력에 쓴 것과 본인을 가리키는 것")
         case .others: Phrase("By others in these conversations", "같은 대화의 다른 사람")
         case .othersFull: Phrase("with what they say", "내용 포함")
         case .othersHeaders: Phrase("without what they say", "내용 제외")

@@ -84,6 +84,10 @@ final class ChatGPT: ExportReader {
                 if case .passed(let reason) = reading.content { output.skip(reason, at: nodePlace) }
                 continue
             }
+            if tree.untimed.contains(node) {
+                output.note(
+                    "its create_time is no time: it comes a millisecond after what is before it", at: nodePlace)
+            }
             let time = tree.times[node] ?? tree.started
             let id = EventID(record: node, of: source, time: time)
             ids[node] = id
@@ -107,6 +111,11 @@ final class ChatGPT: ExportReader {
                         payload: payload.json), nodePlace
                 ))
         }
+        var begin = min(tree.started, drafts.first?.0.time ?? tree.started)
+        if ChatGPTTree.isNoTime(object["create_time"]) {
+            begin = drafts.first?.0.time ?? begin
+            output.note("the create_time of a conversation is no time: it begins with its first message", at: place)
+        }
         var payload = Payload()
         payload.add("title", object.string("title"))
         payload.add("category", "text")
@@ -117,7 +126,7 @@ final class ChatGPT: ExportReader {
         try output.emit(
             EventDraft(
                 id: EventID(record: "start", of: source), type: "conversation.started",
-                time: min(tree.started, drafts.first?.0.time ?? tree.started) - (drafts.isEmpty ? 0 : 1),
+                time: begin - (drafts.isEmpty ? 0 : 1),
                 conversation: conversation,
                 user: user, payload: payload.json), at: place, mayDiffer: true)
         for (draft, place) in drafts { try output.emit(draft, at: place) }

@@ -9,6 +9,8 @@ struct ChatGPTTree {
     private(set) var times: [String: Int64] = [:]
     let started: Int64
     private(set) var root: String?
+    /// Nodes whose message has something for a time that is none.
+    private(set) var untimed: Set<String> = []
     private var parents: [String: String] = [:]
 
     init(_ mapping: JSONObject, started: Int64) {
@@ -40,6 +42,7 @@ struct ChatGPTTree {
         for node in sorted {
             let above = parents[node].flatMap { times[$0] } ?? started
             // What has no time of its own comes a millisecond after what it follows.
+            if Self.isNoTime(messages[node]?["create_time"]) { untimed.insert(node) }
             times[node] = Self.seconds(messages[node]?["create_time"]) ?? above + (messages[node] == nil ? 0 : 1)
         }
         let rank = Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($1, $0) })
@@ -65,6 +68,12 @@ struct ChatGPTTree {
     /// As ``ancestor(of:_:)``, of the node itself first.
     func visible<Found>(_ node: String, _ find: (String) -> Found?) -> Found? {
         find(node) ?? ancestor(of: node, find)
+    }
+
+    /// Whether something stands there that cannot be read as a time.
+    static func isNoTime(_ value: JSONValue?) -> Bool {
+        guard let value, !value.raw.elementsEqual("null".utf8) else { return false }
+        return seconds(value) == nil
     }
 
     static func seconds(_ value: JSONValue?) -> Int64? { value?.double.flatMap { Moments.milliseconds(seconds: $0) } }
@@ -96,7 +105,7 @@ struct ChatGPTMessage {
 
         private static func reader(_ name: String?, _ files: ExportFiles) throws(ImportError) -> ByteReader? {
             guard let name else { return nil }
-            return try files.reader(name)
+            return try files.bytes(name)
         }
     }
 

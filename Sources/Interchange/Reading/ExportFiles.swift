@@ -60,8 +60,23 @@ package final class ExportFiles {
         }
     }
 
-    /// A file from its beginning on.
+    /// A file of text from its beginning on. UTF-16, which its first two bytes tell, is read as UTF-8.
     package func reader(_ name: String) throws(ImportError) -> ByteReader {
+        let reader = try bytes(name)
+        var mark: [UInt8] = [0, 0]
+        var count = 0
+        while count < 2 {
+            let added = try reader.fill(&mark, from: count)
+            if added == 0 { break }
+            count += added
+        }
+        if mark == [0xFF, 0xFE] { return UTF16Reader(reader, isBigEndian: false) }
+        if mark == [0xFE, 0xFF] { return UTF16Reader(reader, isBigEndian: true) }
+        return try bytes(name)
+    }
+
+    /// The bytes of a file from its beginning on.
+    package func bytes(_ name: String) throws(ImportError) -> ByteReader {
         switch content {
         case .file(let file): return FileReader(file, range: 0..<file.size, name: path)
         case .archive(let archive, _):

@@ -6,6 +6,9 @@ package struct TextLines {
     /// Longest line of a text.
     package static let longest = 1 << 20
 
+    /// What is wrong with other bytes, and the way out.
+    package static let notUTF8 = "not UTF-8; where it is CP949 (EUC-KR): iconv -f cp949 -t utf-8 FILE > NEW"
+
     private let reader: ByteReader
     private let longest: Int
     private var buffer: [UInt8] = []
@@ -46,7 +49,7 @@ package struct TextLines {
     package mutating func text() throws(ImportError) -> String? {
         guard let line = try next() else { return nil }
         guard let text = String(validating: line, as: UTF8.self) else {
-            throw ImportError(.malformed, reader.name, at: "line \(number)", "not UTF-8")
+            throw ImportError(.malformed, reader.name, at: "line \(number)", Self.notUTF8)
         }
         return text
     }
@@ -60,9 +63,6 @@ package struct TextLines {
         var line = buffer[start..<limit]
         if number == 1 {
             if line.starts(with: [0xef, 0xbb, 0xbf]) { line = line.dropFirst(3) }
-            if line.starts(with: [0xff, 0xfe]) || line.starts(with: [0xfe, 0xff]) {
-                throw ImportError(.malformed, reader.name, "it is UTF-16; save it as UTF-8")
-            }
         }
         if line.last == 0x0d { line = line.dropLast() }
         guard line.count <= longest else {

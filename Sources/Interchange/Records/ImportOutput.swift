@@ -21,7 +21,15 @@ package final class ImportOutput {
     /// Events by type.
     package private(set) var counts: [String: Int] = [:]
     /// What is to be known of how the file was read.
-    package private(set) var remarks: [String] = []
+    package var remarks: [String] {
+        said
+            + noted.sorted { $0.key < $1.key }.map { reason, entry in
+                let places = entry.places.joined(separator: ", ")
+                return "\(entry.count) \(entry.count == 1 ? "time" : "times"): \(reason) (\(places))"
+            }
+    }
+    private var said: [String] = []
+    private var noted: [String: (count: Int, places: [String])] = [:]
     private let take: (ImportedEvent) -> Bool
     private let file: String
 
@@ -53,14 +61,21 @@ package final class ImportOutput {
     }
 
     /// Passes over a record.
-    package func skip(_ reason: String, at place: String) {
-        var entry = skipped[reason] ?? (0, [])
+    package func skip(_ reason: String, at place: String) { Self.count(reason, place, in: &skipped) }
+
+    /// A record is taken otherwise than it says.
+    package func note(_ reason: String, at place: String) { Self.count(reason, place, in: &noted) }
+
+    private static func count(
+        _ reason: String, _ place: String, in reasons: inout [String: (count: Int, places: [String])]
+    ) {
+        var entry = reasons[reason] ?? (0, [])
         entry.count += 1
-        if entry.places.count < Self.mostPlaces { entry.places.append(place) }
-        skipped[reason] = entry
+        if entry.places.count < mostPlaces { entry.places.append(place) }
+        reasons[reason] = entry
     }
 
     package func remark(_ text: String) {
-        if !remarks.contains(text), remarks.count < 100 { remarks.append(text) }
+        if !said.contains(text), said.count < 100 { said.append(text) }
     }
 }

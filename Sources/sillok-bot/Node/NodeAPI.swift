@@ -58,6 +58,21 @@ final class NodeAPI {
         return (answer, failure)
     }
 
+    /// The roles that the node takes this program for, from an answer of ``Route/me``; one of them must let it answer as `bot`.
+    static func roles(
+        _ answer: ClientRequest.Answer, answeringAs bot: String
+    ) throws(CommandFailure) -> [String] {
+        let roles = lines(of: answer.body).first?.strings("roles") ?? []
+        guard roles.contains("app") || roles.contains(where: { $0.hasSameBytes(as: "bot:" + bot) }) else {
+            throw CommandFailure(
+                code: ErrorCode.role.rawValue,
+                "the node takes it for someone with the roles \(roles.joined(separator: ", ")), who may not answer as '\(bot)'",
+                hint: "syncctl tokens create bot/\(bot) --role bot:\(bot) --all --out \(bot).token",
+                exitCode: .notPermitted)
+        }
+        return roles
+    }
+
     /// The lines of a list without its end; `nil` where there is no such thing, or it is not to be seen.
     func lines(_ target: String) throws(CommandFailure) -> [JSONObject]? {
         let answer = try ask(ClientRequest(target: target, timeout: Self.patience), accepting: [404])

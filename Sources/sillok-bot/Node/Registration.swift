@@ -11,6 +11,12 @@ struct Registration {
     /// Of the program.
     let version: String
 
+    /// Whether it may answer at all: before anything is made, for it would take messages from a bot that may.
+    func checkRole() throws(CommandFailure) {
+        let answer = try api.ask(ClientRequest(target: Route.me.path, timeout: 10_000))
+        _ = try NodeAPI.roles(answer, answeringAs: configuration.settings.bot)
+    }
+
     /// Makes the subscription where it is not there; where it is there with other members, gives it these. What was handed out and done
     /// stays done.
     func subscribe() throws(CommandFailure) {

@@ -153,6 +153,9 @@ struct DaemonClient {
     func failure(_ answer: ClientRequest.Answer) -> CommandFailure {
         var failure = ErrorAnswer(body: answer.body, status: answer.status).failure(status: answer.status)
         failure.hint = Self.hints[failure.code] ?? failure.hint
+        if failure.code == ErrorCode.unauthenticated.rawValue, place.token == nil {
+            failure.hint = "--token-file FILE, or SYNCCTL_TOKEN_FILE; 'syncctl tokens create' makes one"
+        }
         return failure
     }
 }

@@ -158,7 +158,8 @@ final class SubjectPackage {
     ) throws(CommandFailure) -> [(Language, SubjectPage.Link)] {
         var summary = ExportedConversation(conversation)
         if let found = try stored({ try views.conversationSummary(conversation) }) {
-            (summary.title, summary.startedBy) = (found.title, found.startedBy)
+            summary.title = try shownTitle(found.title, of: conversation)
+            summary.startedBy = found.startedBy
             (summary.messages, summary.firstTime, summary.lastTime) = (
                 found.messages, found.firstTime, found.lastTime
             )
@@ -180,8 +181,8 @@ final class SubjectPackage {
                 do throws(CommandFailure) {
                     let isOwn = try take(entry, events, table, context)
                     for writer in writers {
-                        let shown =
-                            isOwn || isFull ? entry : entry.masked(SubjectWords.left.phrase.text(writer.language, []))
+                        let words = SubjectWords.left.phrase.text(writer.language, [])
+                        let shown = isOwn || isFull ? entry : entry.masked(words, for: user)
                         try writer.file.write(writer.page.add(shown))
                     }
                     count += 1
@@ -205,13 +206,33 @@ final class SubjectPackage {
         return links
     }
 
+    /// The title, unless others have given it: then it is their words.
+    private func shownTitle(_ title: String?, of conversation: String) throws(CommandFailure) -> String? {
+        guard let title, !isFull else { return title }
+        var query = TimelineQuery()
+        (query.types, query.knownAt) = (["conversation.started", "conversation.renamed"], report.position)
+        var isOwn = false
+        _ = try stored { [query] in
+            try views.conversation(conversation, query) { entry in
+                let given = entry.stored.event.payload.flatMap { JSONObject(validated: $0).string("title") }
+                if isOfUser(entry.stored.event.header), given?.hasSameBytes(as: title) == true { isOwn = true }
+                return !isOwn
+            }
+        }
+        return isOwn ? title : nil
+    }
+
+    private func isOfUser(_ header: EventHeader) -> Bool {
+        header.user.hasSameBytes(as: user) || header.author.hasSameBytes(as: user)
+    }
+
     /// Writes an event of a conversation where it belongs, unless it is written. Returns whether it is the person's.
     private func take(
         _ entry: TimelineEntry, _ events: PackageFile, _ table: PackageFile, _ context: PackageFile
     ) throws(CommandFailure) -> Bool {
         let header = entry.stored.event.header
-        if header.user.hasSameBytes(as: user) || header.author.hasSameBytes(as: user) { return true }
-        if entry.stored.event.names(user) {
+        if isOfUser(header) { return true }
+        if isFull, entry.stored.event.names(user) {
             try add(entry.stored, to: events, table)
             prove(entry.stored)
             return true
@@ -227,6 +248,7 @@ final class SubjectPackage {
             line.add("subject", header.conversation.map { "conversation/\($0)" })
             line.add("author", header.author)
             line.add("left_out", true)
+            if entry.stored.event.names(user) { line.add("names_person", true) }
             try context.write(line.utf8 + [UInt8(ascii: "\n")])
         }
         return false
@@ -235,7 +257,9 @@ final class SubjectPackage {
     private func settings(_ language: Language) -> ConversationPage.Settings {
         ConversationPage.Settings(
             language: language, zone: session.zone, zoneName: session.zoneName, now: session.now
-        ) { [views] user in
+        ) { [views, isFull, person = user] user in
+            // What others call themselves is theirs, too.
+            guard isFull || user.hasSameBytes(as: person) else { return nil }
             let fields = (try? views.profile(user: user)) ?? []
             for name in ["displayName", "name"] {
                 guard let value = fields.first(where: { $0.name == name })?.winner.value else { continue }
@@ -336,10 +360,11 @@ final class SubjectPackage {
 }
 
 extension TimelineEntry {
-    /// The same event, with these words instead of its own.
-    fileprivate func masked(_ words: String) -> TimelineEntry {
+    /// The same event, with these words instead of its own; that it names this user is still told.
+    fileprivate func masked(_ words: String, for user: String) -> TimelineEntry {
         var line = JSONLine()
         line.add("text", words)
+        if stored.event.names(user) { line.add("user", user) }
         let body = EventBody.present(salt: UUIDBits(high: 0, low: 0), payload: line.utf8)
         let event = Event(header: stored.event.header, body: stored.event.payload == nil ? stored.event.body : body)
         return TimelineEntry(stored: StoredEvent(position: stored.position, event: event), history: nil)

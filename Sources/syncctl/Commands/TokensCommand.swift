@@ -85,25 +85,38 @@ enum TokensCommand {
         }
         let daemon = try DaemonClient.required(by: session, to: "give tokens")
         let file = try arguments.value("out").map { name throws(CommandFailure) in try TokenFile(name) }
-        let answer = try daemon.post(Route.credentials.path, body)
-        guard let token = answer.string("token"), let id = answer.string("credential") else {
-            throw DaemonClient.misunderstood("no token")
+        let made: (line: JSONObject, token: String, id: String)
+        do throws(CommandFailure) {
+            made = try given(try daemon.post(Route.credentials.path, body))
+            try file?.write(made.token)
+        } catch {
+            file?.remove()
+            throw error
         }
-        try file?.write(token)
         if session.isJSON {
             var line = JSONLine(type: "credential")
-            for member in answer where !["type", "v"].contains(member.name) {
+            for member in made.line where !["type", "v"].contains(member.name) {
                 if file == nil || member.name != "token" { line.addRaw(member.name, member.value.raw) }
             }
             try session.output.line(line)
         } else if let file {
-            try session.output.line("\(id) is in \(file.name)")
+            try session.output.line("\(made.id) is in \(file.name)")
         } else {
-            try session.output.line(token)
-            session.say(.isShownOnce, id)
+            try session.output.line(made.token)
+            session.say(.isShownOnce, made.id)
         }
         try session.end(count: 1)
         return .success
+    }
+
+    /// The token and its name, as the daemon gives them.
+    private static func given(
+        _ answer: JSONObject
+    ) throws(CommandFailure) -> (line: JSONObject, token: String, id: String) {
+        guard let token = answer.string("token"), let id = answer.string("credential") else {
+            throw DaemonClient.misunderstood("no token")
+        }
+        return (answer, token, id)
     }
 
     private static func runRevoke(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -141,6 +154,9 @@ private struct TokenFile {
         }
         close(descriptor)
     }
+
+    /// Nothing, or not all, stands in it.
+    func remove() { unlink(name) }
 }
 
 /// Who the node takes the caller for.

@@ -17,7 +17,7 @@ enum EventCSV {
             .text(Timestamp.text(header.time)), .number(String(stored.position)), .text(header.id.description),
             .text(header.type), .text(header.user), .text(header.author), field(header.conversation),
             field(state(stored.event, history)), field(text),
-            field(payload.map { String(decoding: $0, as: UTF8.self) }),
+            payload.map { CSVLine.json($0) } ?? CSVLine.Field.none,
         ])
     }
 
@@ -47,7 +47,6 @@ struct MemberCSV {
         guard let value else { return .none }
         if let text = value.string { return .text(text) }
         if let digits = value.numberText { return .number(digits) }
-        let raw = String(decoding: value.raw, as: UTF8.self)
-        return raw == "null" ? .none : .text(raw)
+        return value.raw.elementsEqual("null".utf8) ? .none : CSVLine.json(Array(value.raw))
     }
 }

@@ -135,15 +135,16 @@ struct Session {
     }
 
     /// The moment a time option names, Unix milliseconds, or `nil` if it was not given.
-    func time(_ option: String) throws(CommandFailure) -> Int64? {
+    /// - Parameter start: A time of day without its day is not before this, where it can be.
+    func time(_ option: String, from start: Int64? = nil) throws(CommandFailure) -> Int64? {
         guard let text = arguments.value(option) else { return nil }
-        return text.hasPrefix(Self.positionMark) ? try timeOfEvent(option) : try time(option, text)
+        return text.hasPrefix(Self.positionMark) ? try timeOfEvent(option) : try time(option, text, from: start)
     }
 
     /// The moment that `text` of a time option names.
-    func time(_ option: String, _ text: String) throws(CommandFailure) -> Int64 {
+    func time(_ option: String, _ text: String, from start: Int64? = nil) throws(CommandFailure) -> Int64 {
         do {
-            return try TimeSyntax(now: now, zone: zone).parse(text)
+            return try TimeSyntax(now: now, zone: zone, start: start ?? .min).parse(text)
         } catch {
             // A place of the log is one more of the forms, where these are listed.
             let more = error == .unknownForm ? ", \(Self.positionMark)10412" : ""

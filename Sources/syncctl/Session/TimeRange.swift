@@ -19,11 +19,11 @@ struct TimeRange: Equatable {
 
     /// What the options of that name say. An end before the beginning is refused: it would find nothing without a word.
     init(_ session: Session) throws(CommandFailure) {
-        func time(_ option: String) throws(CommandFailure) -> Int64? {
-            session.has(option) ? try session.time(option) : nil
+        func time(_ option: String, from start: Int64? = nil) throws(CommandFailure) -> Int64? {
+            session.has(option) ? try session.time(option, from: start) : nil
         }
         since = try time("since")
-        until = try time("until")
+        until = try time("until", from: since)
         asOf = try time("as-of")
         if session.has("known-at"), let text = session.arguments.value("known-at") {
             // Times of digits alone have an '@' before them.

@@ -3,4 +3,4 @@ import { Sillok } from "../sillok.mjs"
 
 const bot = new Sillok(process.argv[2])
 for await (const d of bot.work("echo", { start: "now", type: "message.posted" }))
-  await bot.reply(d, { text: `메아리: ${d.data.text}` })
+  await bot.reply(d, { text: `메아리: ${d.data.text ?? ""}` })

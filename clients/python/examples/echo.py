@@ -5,4 +5,4 @@ from sillok import Sillok
 
 bot = Sillok(*sys.argv[1:])
 for d in bot.work("echo", start="now", type="message.posted"):
-    bot.reply(d, text=f"메아리: {d.data['text']}")
+    bot.reply(d, text=f"메아리: {d.data.get('text', '')}")
