@@ -430,8 +430,7 @@ package struct SubscriptionMachine: Sendable {
         defer { for twin in followers.removeValue(forKey: dot) ?? [] { finish(twin, now: now) } }
         guard var line = lines[entry.key] else { return }
         guard line.head == dot else {
-            // It was not its turn: an ack of an earlier run.
-            // What stands before the first is gone already, and may be the same event.
+            // It was not its turn: an ack of an earlier run. What stands before the first is gone, and may be the same event.
             if let index = line.dots[line.first...].firstIndex(of: dot) { line.dots.remove(at: index) }
             lines[entry.key] = line
             return

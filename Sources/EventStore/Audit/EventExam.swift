@@ -129,7 +129,7 @@ struct EventExaminer {
     }
 
     /// Limits, canonical form and the payload's grammar: what is asked of an event before it is stored. What was kept as unreadable must
-    /// be so: else whoever marks an event that way hides it. Until a log has been read anew an earlier release may have done it.
+    /// be so: else a hand that marks an event that way hides it. Until a log has been read anew an earlier release may have done it.
     private func form(of event: Event, _ bytes: [UInt8], _ row: Statement) -> (faults: [String], isUnread: Bool) {
         var (faults, isUnread) = ([String](), false)
         func keeps(_ what: String) {

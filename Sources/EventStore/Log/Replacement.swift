@@ -1,7 +1,7 @@
 /// An event of another node that came later than what was here, and is recorded earlier by its own stamp: it changes what views show of the past.
 package struct Replacement: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-        /// It counts in the place of one with the same id, author, type and conversation, and with another payload.
+        /// It counts instead of one with the same id, author, type and conversation, and with another payload.
         case content
         /// It may say how a conversation began that had events here.
         case opening
