@@ -51,7 +51,7 @@ def check_image(recording, image, acknowledged, folder, seed, told=(), at_rest=N
     )
     if at_rest:
         at_rest()
-    verified = lambda when, allowed: _verify(findings, programs, store, environment, when, allowed)
+    verified = lambda when, allowed, besides=None: _verify(findings, programs, store, environment, when, allowed, besides)
     if os.path.exists(os.path.join(store, "log.db")) and chance.random() < 0.33:
         verified("at rest", (VERIFIED, NOT_COVERED))
     daemon = Daemon(programs, store, os.path.join(folder, "run"), environment, **recording.settings)
@@ -71,7 +71,8 @@ def check_image(recording, image, acknowledged, folder, seed, told=(), at_rest=N
     finally:
         daemon.kill()
     contents(findings, recording, store, acknowledged | {added.id: added.payload}, recording.origins_before, erased)
-    verified("after an append", (VERIFIED,))
+    # What an origin of a peer has signed besides comes when the peer is there again.
+    verified("after an append", (VERIFIED,), besides="its node has signed")
     _digests(findings, programs, store, environment)
     return findings
 
@@ -86,9 +87,13 @@ def _append(client, event, findings):
         findings.problem("other", f"an append was not accepted: status {status}")
 
 
-def _verify(findings, programs, store, environment, when, allowed):
+def _verify(findings, programs, store, environment, when, allowed, besides=None):
+    """`besides`: what alone may be lacking where the answer is "not all covered"."""
     code, text, error = programs.control(store, "verify", environment=environment)
     findings.not_covered += code == NOT_COVERED
+    lacking = [line for line in text.splitlines() if line.startswith("  not covered") and "compare the roots" not in line]
+    if code == NOT_COVERED and besides and lacking and all(besides in line for line in lacking):
+        return
     if code not in allowed:
         findings.problem("verify", f"{when}: exit {code}: {(text + error).strip()[-1200:]}")
 

@@ -43,7 +43,7 @@ struct ReplacementTests {
         #expect(try b.syncctl("peers", "add", "a", "\(a.node())@127.0.0.1:\(a.port())").code == 0)
         _ = try converge(a, b)
         func lines(_ daemon: DaemonProcess) -> [Substring] {
-            daemon.said.split(separator: "\n").filter { $0.contains("EVENT_REPLACED") }
+            daemon.said.split(separator: "\n").filter { $0.contains("recorded earlier by its own stamp") }
         }
         let end = Date(timeIntervalSinceNow: 10)
         while lines(b).count < 2, Date() < end { usleep(100_000) }

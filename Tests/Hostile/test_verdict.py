@@ -58,6 +58,7 @@ def resigned(store, *statements):
     mark['hlc'] = str(verify.head_text(bytes(16), 1, bytes(32), roots[int(mark['size'])][1])[-18:-1], 'ascii')
     mark['signature'] = base64.b64encode(key.sign(verify.MARK.format(**mark).encode())).decode()
     (store / 'mark.json').write_text(json.dumps(mark, separators=(',', ':')))
+    (store / 'log.end').unlink()  # sealed for other events; nothing misses it after an orderly end
 
 
 def named(column, text):

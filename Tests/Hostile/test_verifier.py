@@ -234,6 +234,8 @@ class Lies(unittest.TestCase):
         self.assertEqual((theirs, ours), (3, 3), text)
         self.assertIn(f'node {third:.12} knows', text)
         (store / 'cosigned.db').unlink()
+        self.assertEqual(self.both(store)[:2], (2, 0), 'with the key alone can be seen that log.end is sealed for other events')
+        (store / 'log.end').unlink()
         self.assertEqual(self.both(store)[:2], (0, 0), 'nothing else knows of it')
 
     def test_put_back(self):
