@@ -19,11 +19,14 @@ struct PoisonReadingTests {
         let origin = OriginID.random()
         var tree = MerkleRange()
         let sha = SHA256()
-        func hlc() -> HybridTime { HybridTime(milliseconds: 1_785_549_735_120, counter: UInt16(tree.size)) }
+        func hlc(_ seq: UInt64) -> HybridTime {
+            HybridTime(milliseconds: 1_785_549_735_120, counter: UInt16(seq))
+        }
         var events: [EncodedEvent] = []
         func add(_ type: String, _ user: String, _ payload: [UInt8], _ suffix: [UInt8] = []) {
             let header = EventHeader(
-                dot: Dot(origin: origin, seq: tree.size + 1), hlc: hlc(), id: EventID(OriginID.random().bits),
+                dot: Dot(origin: origin, seq: tree.size + 1), hlc: hlc(tree.size + 1),
+                id: EventID(OriginID.random().bits),
                 type: type,
                 conversation: "c", user: user)
             let bytes = header.canonicalBytes + suffix
@@ -36,7 +39,7 @@ struct PoisonReadingTests {
         add("message.posted", "u", Array(#"{"text":"나중"}"#.utf8), [0x6a, 1, 7])
         add("x\u{1b}[2J", "u", Array("{}".utf8))
         add("message.posted", "u", Array(#"{"text":"저기"}"#.utf8))
-        let head = TreeHead(origin: origin, size: tree.size, root: tree.root(using: sha), hlc: hlc())
+        let head = TreeHead(origin: origin, size: tree.size, root: tree.root(using: sha), hlc: hlc(tree.size))
         let batch = try store.makeVerifierBlocking().verify(
             events, [Coverage(head: SignedHead(signing: head, with: key), proof: [])])
         try blocking { store.ingest(batch, completion: $0) }
