@@ -20,7 +20,7 @@ from programs import PROJECT, Programs, recorder
 from scenarios import CONTROL, Recording
 
 PROGRAMS = os.environ.get("CRASH_PROGRAMS", os.path.join(PROJECT, ".build", "debug"))
-IMAGES = int(os.environ.get("CRASH_IMAGES", "100"))
+IMAGES = int(os.environ.get("CRASH_IMAGES", "60"))
 SEED = int(os.environ.get("CRASH_SEED", "1"))
 MOMENTS = int(os.environ.get("CRASH_MOMENTS", "4"))
 ROOT = "/root"

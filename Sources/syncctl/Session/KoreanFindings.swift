@@ -1,6 +1,7 @@
 /// What findings mean, in Korean: above their text, which is in English. The codes stay as they are.
 enum KoreanFindings {
     static let meanings: [String: String] = [
+        "EVENT_REPLACED": "다른 노드의 이벤트가 과거의 시각으로 와서 전에 보이던 내용을 바꾸었습니다.",
         "FORK": "한 오리진에 서로 다른 이력이 둘 있습니다.",
         "AMNESIA": "이 노드가 자기 이벤트를 잃어 새 오리진으로 이어 갑니다.",
         "NEW_ORIGIN": "이 노드가 새 오리진으로 이어 갑니다.",
