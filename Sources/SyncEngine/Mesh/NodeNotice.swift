@@ -277,7 +277,7 @@ extension NodeNotice {
     package static func replaced(_ last: Replacement, count: Int, at: Int64) -> NodeNotice {
         let what =
             switch last.kind {
-            case .content: "counts in the place of one that was here, with another content"
+            case .content: "counts instead of one that was here, with another content"
             case .opening: "says how a conversation began that was here, and so who moderates it"
             }
         return NodeNotice(

@@ -56,9 +56,8 @@ extension SubscriptionDesk {
             try? one.ahead.look(one.machine, in: log, after: one.position, through: durable, limit: limit)
             running[name]?.ahead = one.ahead
             var figure = SubscriptionFigures.One(name: name, tally: one.machine.tally)
-            figure.behind = max(
-                one.ahead.behind(durable, after: one.position), one.machine.oldestCursor.map { durable - $0 } ?? 0)
-            (figure.open, figure.inFlight) = (one.machine.open, one.machine.inFlight)
+            let cursor = one.machine.oldestCursor ?? durable
+            figure.behind = max(one.ahead.behind(durable, after: one.position), durable - min(durable, cursor))
             figure.conversationsBehind = one.machine.countBehind
             figure.parked = records.parked(one.record.id).count
             figure.stalled = one.machine.isStalled ? 1 : 0
