@@ -83,9 +83,14 @@ struct CutLogProgramTests {
         if let proven = try await prove(node.store) {
             #expect([0, 2].contains(proven.code) && proven.text.contains("settled: \(name)"), "\(proven)")
         }
+        // The views of a node that was killed lack what settles it for a moment: also the first question finds it.
+        for _ in 0..<4 {
+            try node.start()
+            #expect(try node.syncctl("doctor", "--all").output.contains("the disk was replaced"))
+            #expect(try !node.syncctl("doctor").output.contains("LOG_CUT"))
+            node.kill()
+        }
         try node.start()
-        #expect(try node.syncctl("doctor", "--all").output.contains("the disk was replaced"))
-        #expect(try !node.syncctl("doctor").output.contains("LOG_CUT"))
         #expect(node.terminate() == 0)
     }
 

@@ -9,6 +9,8 @@ internal import SyncEngine
 extension Service {
     /// Longest note, bytes of UTF-8.
     private static let longestNote = 4_096
+    /// How long a look at what is settled waits for views that are behind, milliseconds.
+    private static let patience = 500
 
     func settle(_ request: AdmittedRequest) throws(StoreError) {
         let exchange = request.exchange
@@ -86,6 +88,8 @@ extension Service {
     /// counts as open, so that the status of a node can be read at any time.
     private func settlements(of notices: [NodeNotice]) throws(StoreError) -> [Settlement] {
         guard !notices.isEmpty else { return [] }
+        // After a start the views may lack the newest events for a moment, and with them what settled a notice.
+        if !views.isRebuilding { _ = views.wait(for: views.top, milliseconds: Self.patience) }
         do throws(StoreError) {
             return try Settlement.all(in: ViewReader(store.files, tails: views.tails))
         } catch .busy {

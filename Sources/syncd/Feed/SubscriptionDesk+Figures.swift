@@ -58,6 +58,7 @@ extension SubscriptionDesk {
             var figure = SubscriptionFigures.One(name: name, tally: one.machine.tally)
             let cursor = one.machine.oldestCursor ?? durable
             figure.behind = max(one.ahead.behind(durable, after: one.position), durable - min(durable, cursor))
+            (figure.open, figure.inFlight) = (one.machine.open, one.machine.inFlight)
             figure.conversationsBehind = one.machine.countBehind
             figure.parked = records.parked(one.record.id).count
             figure.stalled = one.machine.isStalled ? 1 : 0
