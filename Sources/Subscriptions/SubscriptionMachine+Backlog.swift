@@ -55,6 +55,8 @@ extension SubscriptionMachine {
             else { return false }
         }
         var cursor = known ?? BacklogCursor(position: position - 1)
+        // In another home's log it may have stood behind those that were looked at.
+        cursor.position = min(cursor.position, position - 1)
         if isNew {
             looked.through.advance(to: dot)
             looked.leave(dot, of: mark)

@@ -204,6 +204,52 @@ struct BacklogTests {
         #expect(given == all.map(\.dot) && second.open == 0 && second.countBehind == 0)
     }
 
+    @Test("What another home has not looked at comes too, where it stands before what is behind (INV-14, INV-16)")
+    func otherOrigin() throws {
+        func header(_ origin: UInt64, _ seq: UInt64) -> EventHeader {
+            EventHeader(
+                dot: Dot(origin: OriginID(UUIDBits(high: 0, low: origin)), seq: seq),
+                hlc: HybridTime(milliseconds: 1, counter: 0),
+                id: EventID(UUIDBits(high: origin, low: seq)), type: "t", conversation: "c", user: "u")
+        }
+        var bounds = SubscriptionMachine.Bounds()
+        bounds.share = 1
+        let definition = SubscriptionDefinition(start: .first)
+        var first = SubscriptionMachine(definition, SubscriptionState(), events: [:], bounds: bounds)
+        let here = (1...3).map { header(7, $0) }
+        for (index, header) in here.enumerated() {
+            first.look(at: header, position: UInt64(index + 1), isWanted: true)
+        }
+        #expect(first.open == 1 && first.countBehind == 1)
+
+        // There two of another origin stand before them, of which the first home knew nothing.
+        let there = [header(8, 1), header(8, 2)] + here
+        let state = try #require(SubscriptionState(bytes: first.state.bytes))
+        let vector = VersionVector([there[1].dot, there[4].dot])
+        var second = SubscriptionMachine(
+            definition, state, events: [here[0].dot: ("cc", 3)], here: vector, bounds: bounds)
+        second.cursors[ConversationMark(of: here[0])]?.position = 2
+        second.backlogEnd = 5
+        for (index, header) in there.enumerated() {
+            second.look(at: header, position: UInt64(index + 1), isWanted: true)
+        }
+        var given: [Dot] = []
+        for _ in 0..<20 {
+            if var pass = second.backlogPass(through: 5) {
+                for place in pass.start + 1...5 where !pass.marks.isEmpty {
+                    second.lookBack(
+                        at: there[Int(place) - 1], position: place, isWanted: true, twinOf: nil, notBefore: 0, &pass)
+                }
+                second.ended(pass, at: 5, through: 5)
+            }
+            for one in second.give(5, to: 1, now: 0) {
+                given.append(one.dot)
+                #expect(second.ack(one.dot, number: one.number, now: 0) == .done)
+            }
+        }
+        #expect(given == there.map(\.dot) && second.open == 0 && second.countBehind == 0)
+    }
+
     @Test(
         "What is acked while its conversation is behind is done when it is looked at; what was done before is not kept twice"
     )
