@@ -248,7 +248,7 @@ def look(world, state, reference):
             found["start"] = said(daemon.process.returncode, str(error))
             return found
         if peer:
-            _until_told(world)
+            _until_told(world, state == "rewritten, with the key")
         if reference == "witness":
             # It is written when the writer is idle; until then it speaks of the origin before.
             with Client(daemon) as client:
@@ -265,14 +265,14 @@ def look(world, state, reference):
         world.kill()
 
 
-def _until_told(world, seconds=20):
-    """Until nothing is owed in either direction, or one of them tells of a fork."""
+def _until_told(world, is_forked, seconds=20):
+    """Until nothing is owed in either direction, or the peer tells of a fork: of that the proof comes after the vectors are equal."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         _, out, _ = world.programs.control(world.store, "peers", "--json")
         peers = [json.loads(line) for line in out.splitlines() if '"type":"peer"' in line]
         is_done = peers and all(p.get("owes") in (0, "0") and p.get("lacks") in (0, "0") for p in peers)
-        if is_done or "FORK" in world.programs.control(world.peer_store, "doctor")[1]:
+        if (is_done and not is_forked) or "FORK" in world.programs.control(world.peer_store, "doctor")[1]:
             return time.sleep(1.5)  # cosignatures are told within a second
         time.sleep(0.2)
 
