@@ -20,9 +20,10 @@ extension ViewReader {
             var walk = SearchWalk(query, query.words.expression(tags: tags), mostRows, before: bound)
             let matcher = SearchMatcher(query.words)
             var bytes = 0
+            // One more tells whether that was all; of those that are looked at few may be seen.
+            var wanted = isSeen == nil ? limit + 1 : Self.mostHits
             while true {
-                // One more tells whether that was all.
-                let wanted = page.hits.isEmpty ? limit + 1 : Self.mostHits
+                defer { wanted = Self.mostHits }
                 var places: [SearchWalk.Place] = []
                 try log.inOneTransaction { () throws(StoreError) in
                     places = try reading { connection throws(DatabaseError) in
@@ -47,6 +48,7 @@ extension ViewReader {
                 }
                 if let end = walk.end(places.count < wanted) {
                     page.next = end.next
+                    if isSeen != nil { page.veil(bound) }
                     return page
                 }
             }

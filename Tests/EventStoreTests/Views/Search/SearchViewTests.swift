@@ -180,6 +180,35 @@ struct SearchViewTests {
         #expect(try reader.ranked(query, limit: 9, isSeen: isSeen).page.hits.map(\.text) == ["보이는 글"])
     }
 
+    @Test("Where a page ends does not tell when a text was written that is not seen; what is seen comes once (INV-13)")
+    func veiled() throws {
+        let log = try LogFixture()
+        let (hour, minute) = (Int64(1) << 22, Int64(1) << 16)
+        let seen: Set<UInt64> = [40, 2_400, 5_900]
+        try log.deliver(
+            (UInt64(1)...6_000).map { seq in
+                event(1, seq, hlc: 1_000 + 7 * hour + Int64(seq) * 61_001, #"{"text":"쪽지 \#(seq)"}"#)
+            })
+        let reader = try reader(log)
+        reader.mostRows = 2_500
+        let query = SearchQuery(try SearchWords("쪽지"))
+        let isSeen = { (header: EventHeader) throws(StoreError) in seen.contains(header.dot.seq) }
+        for limit in [1, 2, 9] {
+            var (bound, found, pages): (DisplayKey?, [UInt64], Int) = (nil, [], 0)
+            repeat {
+                let page = try reader.search(query, limit: limit, before: bound, isSeen: isSeen)
+                found += page.hits.map(\.key.dot.seq)
+                pages += 1
+                if let next = page.next, page.hits.last?.key != next {
+                    #expect(next.time % minute == 0 && next.dot.seq == 0 && next.hlc.rawValue == 0)
+                    #expect(bound.map { next < $0 } ?? true)
+                }
+                bound = page.next
+            } while bound != nil && pages < 100
+            #expect(found == seen.sorted(by: >) && pages > 1, "limit \(limit): \(found), \(pages) pages")
+        }
+    }
+
     @Test("Text that looks like a tag of the store, or like the language of the index, is text")
     func forged() throws {
         let log = try LogFixture()
