@@ -23,6 +23,35 @@ import Testing
         #expect(CSVLine.record([.none, .number("-5"), .text(text)]) == ",-5,\(expected)\r\n")
     }
 
+    @Test("Combining marks, joiners and variation selectors open no field and no record, and hide no formula")
+    func combining() {
+        for mark in ["\u{301}", "\u{200D}", "\u{FE0F}", "\u{20E3}", "\u{1F3FB}", "\u{11A8}"] {
+            let texts = [
+                "a\"\(mark),=1+1,b\"\(mark)", "a\"\(mark)\r\n=1+1,evil", "x,\(mark)y", "\"\(mark)", " \(mark)",
+                "\r\n\(mark)",
+            ]
+            for text in texts {
+                let record = CSVLine.record([.text(text), .number("1")])
+                // Read as RFC 4180 says, by scalars: one field, then the number.
+                var scalars = Array(record.unicodeScalars)[...]
+                #expect(scalars.popFirst() == "\"")
+                var read = String.UnicodeScalarView()
+                while let next = scalars.popFirst() {
+                    if next == "\"" {
+                        guard scalars.first == "\"" else { break }
+                        scalars.removeFirst()
+                    }
+                    read.append(next)
+                }
+                let given = String(read).unicodeScalars.drop { $0 == "'" }
+                #expect(given.elementsEqual(text.unicodeScalars), "\(text.debugDescription)")
+                #expect(String(String.UnicodeScalarView(scalars)) == ",1\r\n")
+            }
+            let formula = CSVLine.record([.text("=\(mark)1+1")])
+            #expect(formula.unicodeScalars.first == "'")
+        }
+    }
+
     @Test("JSON in a field stays JSON: controls that it may hold have its escapes")
     func json() throws {
         let value = #"{"a\#u{85}b":"\#u{7F}\#u{9F}é\#u{A0}\\"}"#

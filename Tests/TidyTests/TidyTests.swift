@@ -160,6 +160,18 @@ struct TidyTests {
         }
     }
 
+    @Test("Signs are replaced as scalars: as a character, one with a combining mark is another (CSV, SQL, shells)")
+    func replacements() {
+        for source in Self.sources where source.path.hasPrefix("Sources/") {
+            for (index, line) in source.lines.enumerated() {
+                // A line end takes no mark.
+                let rest = line.replacing(#".replacing("\r\n""#, with: "")
+                #expect(!rest.contains(#".replacing(""#), "\(source.path):\(index + 1)")
+                #expect(!rest.contains("replacingOccurrences"), "\(source.path):\(index + 1)")
+            }
+        }
+    }
+
     @Test("Every error code stands in docs/reference/ERRORS.md, and every code there in the sources")
     func errorCodes() throws {
         let code = /\bE_[A-Z][A-Z0-9_]*/

@@ -74,6 +74,6 @@ extension CommandTable {
     }
 
     private func quoted(_ text: String) -> String {
-        "'" + text.replacing("\\", with: "\\\\").replacing("'", with: "\\'") + "'"
+        "'" + text.replacing(scalar: "\\", with: "\\\\").replacing(scalar: "'", with: "\\'") + "'"
     }
 }

@@ -60,7 +60,7 @@ extension CommandTable {
 
     private func list(_ entries: [(word: String, help: String)], into name: String = "list") -> String {
         let items = entries.map { entry in
-            let word = entry.word.replacing(":", with: "\\:")
+            let word = entry.word.replacing(scalar: ":", with: "\\:")
             return quoted(entry.help.isEmpty ? word : "\(word):\(entry.help)")
         }
         return "\(name)=(\(items.joined(separator: " ")))"
@@ -76,5 +76,5 @@ extension CommandTable {
         }
     }
 
-    private func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
+    private func quoted(_ text: String) -> String { "'" + text.replacing(scalar: "'", with: "'\\''") + "'" }
 }

@@ -49,8 +49,8 @@ package enum CSVLine {
             var safe = withoutControls(text)
             if let first = text.unicodeScalars.first, dangerous.contains(first) { safe = "'" + safe }
             let needsQuotes = safe.unicodeScalars.contains { [",", "\"", "\r", "\n", "\t"].contains($0) }
-            let hasEdge = safe.first == " " || safe.last == " "
-            return needsQuotes || hasEdge ? "\"" + safe.replacing("\"", with: "\"\"") + "\"" : safe
+            let hasEdge = safe.unicodeScalars.first == " " || safe.unicodeScalars.last == " "
+            return needsQuotes || hasEdge ? "\"" + safe.replacing(scalar: "\"", with: "\"\"") + "\"" : safe
         }
     }
 

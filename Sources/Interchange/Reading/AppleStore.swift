@@ -1,3 +1,4 @@
+internal import CommandLineKit
 internal import EventStore
 internal import Glibc
 
@@ -65,7 +66,7 @@ final class AppleStore {
         if let failure { throw failure }
     }
 
-    static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
+    static func quoted(_ name: String) -> String { "\"" + name.replacing(scalar: "\"", with: "\"\"") + "\"" }
 
     /// Seconds since 2001 as Unix milliseconds.
     static func time(_ value: Value) -> Int64? {

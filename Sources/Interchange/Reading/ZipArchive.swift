@@ -151,11 +151,12 @@ final class ZipArchive {
     }
 
     private static func isSafe(_ name: String) -> Bool {
-        !name.isEmpty && !name.hasPrefix("/") && !name.utf8.contains { $0 < 0x20 || $0 == UInt8(ascii: "\\") }
-            && !name.split(separator: "/", omittingEmptySubsequences: false).dropLast().contains {
-                $0.isEmpty || $0 == ".." || $0 == "."
+        !name.isEmpty && name.utf8.first != UInt8(ascii: "/")
+            && !name.utf8.contains { $0 < 0x20 || $0 == UInt8(ascii: "\\") }
+            && !name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropLast().contains {
+                $0.isEmpty || $0.elementsEqual("..".utf8) || $0.elementsEqual(".".utf8)
             }
-            && !name.hasSuffix("/..") && name != ".."
+            && !name.utf8.reversed().starts(with: "../".utf8) && name != ".."
     }
 }
 

@@ -9,7 +9,7 @@ enum SubjectReadme {
 
     /// Text of strangers within a line of Markdown: as code, with nothing that ends it.
     private static func code(_ text: String) -> String {
-        "`" + Sanitizer.line(text).replacing("`", with: "'") + "`"
+        "`" + Sanitizer.line(text).replacing(scalar: "`", with: "'") + "`"
     }
 
     private static func checks(_ proofs: [String]) -> String {
