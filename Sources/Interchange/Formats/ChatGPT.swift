@@ -128,7 +128,7 @@ final class ChatGPT: ExportReader {
                 id: EventID(record: "start", of: source), type: "conversation.started",
                 time: begin - (drafts.isEmpty ? 0 : 1),
                 conversation: conversation,
-                user: user, payload: payload.json), at: place, mayDiffer: true)
+                user: user, payload: payload.json), at: place, .description)
         for (draft, place) in drafts { try output.emit(draft, at: place) }
     }
 }

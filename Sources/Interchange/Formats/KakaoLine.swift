@@ -31,7 +31,7 @@ enum KakaoLine {
         for suffix in [".txt"] where room.hasSuffix(suffix) { room = room.dropLast(suffix.count) }
         for end in ["과 카카오톡 대화", " with KakaoTalk Chats", " KakaoTalk Chats"] as [StaticString] {
             // iOS numbers the parts: -1.txt.
-            guard let range = room.lastRange(of: end),
+            guard let range = room.lastBytes(of: end),
                 room[range.upperBound...].allSatisfy({ $0 == "-" || $0.isNumber })
             else { continue }
             room = room[..<range.lowerBound]
@@ -88,7 +88,7 @@ enum KakaoLine {
     /// `[name] [오후 2:37] text`; the name may have brackets in it.
     private static func bracketed(_ line: String) -> KakaoLine? {
         var from = line.startIndex
-        while let range = line[from...].firstRange(of: "] [") {
+        while let range = line[from...].firstBytes(of: "] [") {
             var clock = ClockText(line[range.upperBound...])
             if let time = clock.timeOfDay(), clock.take("]") {
                 _ = clock.take(" ")
@@ -116,7 +116,7 @@ enum KakaoLine {
         if clock.isAtEnd { return .day(date) }
         if clock.take(": ") { return .system }
         guard clock.take(", ") || clock.take(",") else { return .other }
-        guard let colon = clock.text.firstRange(of: " : ") else {
+        guard let colon = clock.text.firstBytes(of: " : ") else {
             // A message without a text ends in the colon.
             if clock.text.hasSuffix(" :") {
                 return .message(date, time, name: String(clock.text.dropLast(2)), text: "")
@@ -161,7 +161,7 @@ enum KakaoLine {
             }
             return date
         }
-        if let comma = clock.text.firstRange(of: "day, "), clock.text[..<comma.lowerBound].count <= 6 {
+        if let comma = clock.text.firstBytes(of: "day, "), clock.text[..<comma.lowerBound].count <= 6 {
             clock = ClockText(clock.text[comma.upperBound...])
         }
         guard let month = clock.month() else {

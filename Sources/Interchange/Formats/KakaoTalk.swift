@@ -162,7 +162,8 @@ private struct KakaoRoom {
         let stamp = Timestamp.text(written).dropLast(message.hasSeconds ? 5 : 8)
         let key = "\(stamp)\u{0}\(message.name)\u{0}\(message.text)"
         let count = repeats.count(key)
-        let time = order.time(written, step: message.hasSeconds ? 1_000 : 60_000)
+        let step: Int64 = message.hasSeconds ? 1_000 : 60_000
+        let time = order.time(written, step: step)
         first = first ?? written
         let record = Naming.hash("\(key)\u{0}\(count)")
         var payload = Payload()
@@ -174,6 +175,6 @@ private struct KakaoRoom {
             time: zone.instant(of: CivilTime(milliseconds: time)), conversation: conversation,
             user: user ?? Naming.id("kakaotalk", name), payload: payload.json)
         // An export may begin in the middle of a minute: then its first messages stand elsewhere in it than before.
-        try output.emit(draft, at: "line \(message.number)", mayDiffer: written == first)
+        try output.emit(draft, at: "line \(message.number)", written == first ? .time(within: step) : .none)
     }
 }

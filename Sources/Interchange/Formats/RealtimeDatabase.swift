@@ -95,7 +95,7 @@ final class RealtimeDatabase: ExportReader {
                         record: Naming.hash(String(decoding: fields.json, as: UTF8.self)), of: "firebase:Users/\(key)"
                     ),
                     type: "profile.changed", time: time, user: self.user(id), payload: payload.json), at: place,
-                mayDiffer: true)
+                .value)
         }
     }
 
@@ -154,7 +154,7 @@ final class RealtimeDatabase: ExportReader {
             EventDraft(
                 id: EventID(record: "start", of: "firebase:Chats/\(id)"), type: "conversation.started",
                 time: max(0, (room.first ?? first ?? 1) - 1), conversation: conversation(id), user: user(room.one),
-                payload: payload.json), at: "$.ChatRooms.\(room.one).\(room.other)", mayDiffer: true)
+                payload: payload.json), at: "$.ChatRooms.\(room.one).\(room.other)", .description)
     }
 
     private func chats(_ json: JSONPull, _ output: ImportOutput, _ isSurvey: Bool) throws(ImportError) {

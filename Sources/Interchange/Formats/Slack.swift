@@ -94,7 +94,7 @@ final class Slack: ExportReader {
                 EventDraft(
                     id: EventID(record: "start", of: scope), type: "conversation.started", time: created ?? 0,
                     conversation: conversation, user: creator ?? conversation, payload: payload.json),
-                at: "\(name) \(json.place)", mayDiffer: true)
+                at: "\(name) \(json.place)", .description)
         }
     }
 
@@ -136,7 +136,7 @@ final class Slack: ExportReader {
                 EventDraft(
                     id: EventID(record: "profile/\(updated)", of: Naming.id("slack", id), time: time),
                     type: "profile.changed",
-                    time: time, user: user(id), payload: payload.json), at: "\(name) \(json.place)", mayDiffer: true)
+                    time: time, user: user(id), payload: payload.json), at: "\(name) \(json.place)", .description)
         }
         try json.finish()
     }
@@ -227,7 +227,7 @@ final class Slack: ExportReader {
         }
         if message["reactions"] != nil { output.skip("reactions to a message", at: place) }
         let edited = message.object("edited")?.string("ts")
-        try output.emit(draft, at: place, mayDiffer: edited != nil)
+        try output.emit(draft, at: place, edited != nil ? .content : .none)
         guard let edited, let editedTime = Moments.milliseconds(decimal: edited) else { return }
         var edit = Payload()
         edit.add("message", id.description)

@@ -63,7 +63,7 @@ final class SwiftDataStore: ExportReader {
                     type: "conversation.started",
                     time: started ?? 0, conversation: conversation, user: user, payload: payload.json),
                 at: "ZCONVERSATION \(key)",
-                mayDiffer: true)
+                .description)
         }
         return found
     }

@@ -123,7 +123,7 @@ final class Telegram: ExportReader {
                 id: EventID(record: "start", of: scope), type: "conversation.started", time: time - 1,
                 conversation: conversation,
                 user: options.user ?? me.map { Naming.id("telegram", $0) } ?? conversation,
-                payload: payload.json), at: place, mayDiffer: true)
+                payload: payload.json), at: place, .description)
     }
 
     private func take(
@@ -165,7 +165,7 @@ final class Telegram: ExportReader {
         try output.emit(
             EventDraft(
                 id: id, type: "message.posted", time: time, conversation: conversation, user: user, cause: cause,
-                payload: payload.json), at: place, mayDiffer: edited != nil)
+                payload: payload.json), at: place, edited != nil ? .content : .none)
         guard let edited else { return }
         var edit = Payload()
         edit.add("message", id.description)
