@@ -207,17 +207,30 @@ final class Slack: ExportReader {
             output.skip("a message of the subtype \(subtype.prefix(60))", at: place)
             return
         }
-        let text = Self.unescaped(message.string("text") ?? "")
+        var text = Self.unescaped(message.string("text") ?? "")
+        let isBare = text.isEmpty
+        // Its id is its 'ts': where a release before has stored it with an empty text, it is told as there with other content.
+        if isBare { text = SlackText.shown(message) }
         payload.add("text", text)
         payload.add("name", message.string("username"))
         let files = (message.elements("files") ?? []) + [message["file"]].compactMap(\.self)
-        let items = files.compactMap(\.object).map { file in
+        var items = files.compactMap(\.object).map { file in
             var item = Payload()
             item.add("name", file.string("name"))
             item.add("mediaType", file.string("mimetype"))
             item.add("bytes", file.integer("size"))
             item.add("id", file.string("id"))
             return item
+        }
+        if isBare {
+            items += SlackText.pictures(message)
+            if text.isEmpty, items.isEmpty {
+                output.note("a message without text, blocks, attachments and files: it is empty", at: place)
+            }
+        } else if !(message.elements("attachments") ?? []).isEmpty {
+            output.skip("what is shown below the text of a message (its attachments)", at: place)
+        } else if SlackText.hasBlocksOfApps(message) {
+            output.skip("what an app shows in place of the text of a message (its blocks)", at: place)
         }
         if !items.isEmpty { payload.add("attachments", items) }
         payload.addSource("slack", ts)
@@ -242,7 +255,7 @@ final class Slack: ExportReader {
     }
 
     /// The three characters that Slack escapes. Mentions and links stay as they are written.
-    private static func unescaped(_ text: String) -> String {
+    static func unescaped(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "&")) else { return text }
         var out: [UInt8] = []
         var rest = Array(text.utf8)[...]

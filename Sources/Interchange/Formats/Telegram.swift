@@ -131,7 +131,8 @@ final class Telegram: ExportReader {
         _ output: ImportOutput
     ) throws(ImportError) {
         let conversation = options.conversation ?? scope
-        let text = Self.text(message["text"])
+        let shown = TelegramText(message)
+        let text = shown.text
         let name = message.string("from")
         let sender =
             message.string("from_id") ?? message.integer("from_id").map { "user\($0)" } ?? name ?? "deleted account"
@@ -141,18 +142,26 @@ final class Telegram: ExportReader {
         let record =
             number
             ?? {
-                let key = "\(time)\u{0}\(sender)\u{0}\(text)"
+                let key = "\(time)\u{0}\(sender)\u{0}\(TelegramText.first(message))"
                 return Naming.hash("\(key)\u{0}\(repeats.count(key))")
             }()
         var payload = Payload()
         payload.add("text", text)
         payload.add("name", name)
-        payload.add("entities", message["text"]?.kind == .array ? message["text"] : nil)
+        payload.add("entities", shown.entities)
         payload.add("forwardedFrom", message.string("forwarded_from"))
         let attachments = Self.attachments(message)
         if !attachments.isEmpty { payload.add("attachments", attachments) }
-        for member in ["sticker_emoji", "poll", "location_information", "contact_information", "via_bot"] {
-            payload.add(member, message[member])
+        let isOther = TelegramText.kept.contains { message[$0].map { !$0.isNull } ?? false }
+        for member in TelegramText.kept { payload.add(member, message[member]) }
+        for (name, value) in shown.rest { payload.add(name, value) }
+        if text.isEmpty, attachments.isEmpty, shown.rest.isEmpty, !isOther {
+            let unknown = TelegramText.unknown(message)
+            output.note(
+                "nothing of a message is known: it is stored without a text",
+                at: unknown.isEmpty ? place : "\(place): \(unknown)")
+        } else if !text.isEmpty, !shown.isOfButtons, message["inline_bot_buttons"] != nil {
+            output.skip("the buttons below a bot's message", at: place)
         }
         payload.addSource("telegram", record)
         if message["reactions"] != nil { output.skip("reactions to a message", at: place) }
@@ -203,11 +212,5 @@ final class Telegram: ExportReader {
         }
         guard let text = message.string(name), let naive = Timestamp.milliseconds(text + "Z") else { return nil }
         return zone.instant(of: CivilTime(milliseconds: naive))
-    }
-
-    private static func text(_ value: JSONValue?) -> String {
-        guard let value else { return "" }
-        if let text = value.string { return text }
-        return (value.elements ?? []).reduce("") { $0 + ($1.string ?? $1.object?.string("text") ?? "") }
     }
 }
