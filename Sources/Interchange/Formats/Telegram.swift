@@ -152,10 +152,9 @@ final class Telegram: ExportReader {
         payload.add("forwardedFrom", message.string("forwarded_from"))
         let attachments = Self.attachments(message)
         if !attachments.isEmpty { payload.add("attachments", attachments) }
-        let isOther = TelegramText.kept.contains { message[$0].map { !$0.isNull } ?? false }
         for member in TelegramText.kept { payload.add(member, message[member]) }
         for (name, value) in shown.rest { payload.add(name, value) }
-        if text.isEmpty, attachments.isEmpty, shown.rest.isEmpty, !isOther {
+        if text.isEmpty, attachments.isEmpty, shown.rest.isEmpty, !TelegramText.isElsewhere(message) {
             let unknown = TelegramText.unknown(message)
             output.note(
                 "nothing of a message is known: it is stored without a text",

@@ -31,8 +31,7 @@ struct TelegramText {
             if !text.isEmpty { entities = parts }
         }
         for name in ["place_name", "address"] { take(name, message) }
-        let isOther = (Self.kept + ["photo", "file"]).contains { message[$0].map { !$0.isNull } ?? false }
-        guard text.isEmpty, !isOther else { return }
+        guard text.isEmpty, !Self.isElsewhere(message) else { return }
         for name in Self.instead { take(name, message) }
         text = Self.instead(of: message)
         if text.isEmpty, let rows = message.elements("inline_bot_buttons") {
@@ -40,6 +39,11 @@ struct TelegramText {
             text = buttons.joined(separator: "\n")
             isOfButtons = !text.isEmpty
         }
+    }
+
+    /// Whether a message says what it says in members that always were kept, or in files.
+    static func isElsewhere(_ message: JSONObject) -> Bool {
+        (kept + ["photo", "file"]).contains { message[$0].map { !$0.isNull } ?? false }
     }
 
     /// The first form of a text alone. A message without an id has its name from that, so that it is recognised.

@@ -110,7 +110,8 @@ struct WhatsAppForm {
     func message(_ rest: Substring) -> (name: String, text: String, named: String)? {
         if let colon = rest.firstBytes(of: ": "), colon.lowerBound != rest.startIndex {
             let text = String(rest[colon.upperBound...])
-            let isJoined = !text.isEmpty && (" " + text).first != " "
+            let first = String(String.UnicodeScalarView(text.unicodeScalars.prefix(1)))
+            let isJoined = first.utf8.count > 1 && (" " + first).count == 1
             return (String(rest[..<colon.lowerBound]), text, isJoined ? " " + text : text)
         }
         guard let colon = rest.firstBytes(of: ":") else { return nil }
