@@ -106,6 +106,19 @@ struct ImportAgainTests {
         }
     }
 
+    @Test(
+        "A file of no known format is refused once, and not line by line; what has objects in it is read as native lines"
+    )
+    func unknown() throws {
+        let store = try store("unknown")
+        let prose = try Programs.syncctl(store, ["import", try file("a.txt", "한 줄\n두 줄\n")])
+        #expect(prose.code == 65 && prose.errors.contains("E_IMPORT_FORMAT"), "\(prose.errors)")
+        let lines = #"no line\n{"type":"t","user":"u","data":{}}\n"#.replacing(#"\n"#, with: "\n")
+        let native = try Programs.syncctl(store, ["import", try file("b.ndjson", lines)])
+        #expect(native.code == 4 && native.output.contains("1 appended") && native.errors.contains("E_LINE_JSON"))
+        #expect(try Programs.syncctl(store, ["import", try file("c.ndjson", "\n \n")]).code == 0)
+    }
+
     private static let open = "01/02/24, 10:00 - Bob: a\n02/03/24, 10:00 - Bob: b\n"
     private static let clear = open + "03/25/24, 10:00 - Bob: c\n"
 

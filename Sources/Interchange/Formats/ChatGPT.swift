@@ -94,7 +94,9 @@ final class ChatGPT: ExportReader {
             var payload = Payload()
             payload.add("text", text)
             var items: [Payload] = []
-            for attachment in attachments { items.append(try attachment.payload(files)) }
+            for attachment in attachments {
+                items.append(try attachment.payload(files) { output.note($0, at: nodePlace) })
+            }
             if !items.isEmpty { payload.add("attachments", items) }
             let metadata = message.object("metadata")
             if role != .user { payload.add("model", metadata?.string("model_slug")) }

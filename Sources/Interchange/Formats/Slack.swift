@@ -9,11 +9,6 @@ final class Slack: ExportReader {
     /// Ids of channels by the names of their folders.
     private var channels: [String: String] = [:]
     private static let lists = ["channels.json", "groups.json", "dms.json", "mpims.json"]
-    private static let others = [
-        "users.json", "org_users.json", "integration_logs.json", "canvases.json", "content_flags.json",
-        "huddle_transcripts.json",
-        "file_conversations.json", "lists.json",
-    ]
 
     init(_ options: ImportOptions) { self.options = options }
 
@@ -30,13 +25,7 @@ final class Slack: ExportReader {
         var days = 0
         for name in files.names {
             let parts = name.split(separator: "/")
-            guard name.hasSuffix(".json"), parts.count > 1, Self.isDay(parts[parts.count - 1]) else {
-                let last = parts.last.map(String.init) ?? ""
-                if !Self.lists.contains(last), !Self.others.contains(last) {
-                    output.skip("a file that is no day of a channel", at: name)
-                }
-                continue
-            }
+            guard name.hasSuffix(".json"), parts.count > 1, Self.isDay(parts[parts.count - 1]) else { continue }
             days += 1
             try day(files, name, String(parts[parts.count - 2]), output)
         }

@@ -9,6 +9,8 @@ final class Telegram: ExportReader {
     private let options: ImportOptions
     private let zone: Zone
     private var me: String?
+    /// Whether the messages came without the files beside them.
+    private var isAlone = false
 
     init(_ options: ImportOptions) {
         self.options = options
@@ -28,6 +30,7 @@ final class Telegram: ExportReader {
     }
 
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
+        isAlone = files.isFile
         guard let name = files.isFile ? files.names.first : files.file(named: "result.json") else {
             throw ImportError(.malformed, files.path, "no result.json in it")
         }
@@ -152,6 +155,8 @@ final class Telegram: ExportReader {
         payload.add("forwardedFrom", message.string("forwarded_from"))
         let attachments = Self.attachments(message)
         if !attachments.isEmpty { payload.add("attachments", attachments) }
+        // Of a folder or an archive each file is named itself.
+        if !attachments.isEmpty, isAlone { output.skip("the bytes of a file: its name is taken", at: place) }
         for member in TelegramText.kept { payload.add(member, message[member]) }
         for (name, value) in shown.rest { payload.add(name, value) }
         if text.isEmpty, attachments.isEmpty, shown.rest.isEmpty, !TelegramText.isElsewhere(message) {

@@ -45,7 +45,8 @@ struct ImportExport {
             return ExportImport(files, as: format, try options())
         case .native: return nil
         case nil:
-            if wanted == nil, !hasOptions { return nil }
+            // Of native lines each is an object; a file without any is to be refused once, and not line by line.
+            if wanted == nil, !hasOptions, try Self.mayBeNative(files, path) { return nil }
             throw CommandFailure(
                 code: "E_IMPORT_FORMAT", "\(path): no format that is known",
                 hint: "--format with one of: "
@@ -59,6 +60,13 @@ struct ImportExport {
         var entry = stat()
         guard stat(path, &entry) == 0 else { return false }
         return ![S_IFREG, S_IFDIR].contains(entry.st_mode & S_IFMT)
+    }
+
+    private static func mayBeNative(_ files: ExportFiles, _ path: String) throws(CommandFailure) -> Bool {
+        guard files.isFile, let name = files.names.first else { return false }
+        let head: [UInt8]
+        do throws(ImportError) { head = try files.head(name) } catch { throw failure(error, stored: 0) }
+        return head.contains(UInt8(ascii: "{")) || head.allSatisfy { $0 <= 0x20 }
     }
 
     private func options() throws(CommandFailure) -> ImportOptions {
