@@ -66,7 +66,7 @@ extension SubscriptionMachine {
     package mutating func note(_ position: UInt64, now: UInt64) {
         guard definition.home == .local, reached.last.map({ $0.position < position && $0.at + 1_000 <= now }) ?? true
         else { return }
-        // Of those that are over one is enough.
+        // Times of the last half minute, the oldest first; of those before that one is enough.
         reached.removeFirst(max(0, reached.count { $0.at + Self.patience <= now } - 1))
         reached.append((position, now))
     }

@@ -46,9 +46,8 @@ package struct SubscriptionMachine: Sendable {
     /// Open events of an earlier state with their attempts: they take their places when the log is looked at again, so that what stands
     /// before them in this log comes before them (INV-16).
     var pending: [Dot: (attempts: Int, mark: ConversationMark)] = [:]
-    /// Conversations that are behind, with the position in this log up to which each was looked at.
+    /// Of conversations that are behind: up to where each was looked at.
     var cursors: [ConversationMark: UInt64] = [:]
-    /// How far the log had come at some times of the last ``patience``, the oldest first.
     var reached: [(position: UInt64, at: UInt64)] = []
     /// What is behind stands here or before.
     var backlogEnd: UInt64 = 0

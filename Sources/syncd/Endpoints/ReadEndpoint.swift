@@ -328,7 +328,8 @@ struct ReadEndpoint {
             (found, page.hasMore) = (ranked, !isWhole)
         } else {
             found = try views.search(words, limit: request.limit, before: bound, isSeen: isSeen)
-            (page.hasMore, page.cut) = (found.next != nil, found.cut)
+            page.hasMore = found.next != nil
+            if page.hasMore, found.hits.count < request.limit { page.cut = found.isLong ? .bytes : .rows }
         }
         for hit in found.hits { page.add(try lines.line(hit)) }
         page.unindexed = found.unindexed
