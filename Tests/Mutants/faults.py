@@ -1586,3 +1586,15 @@ fault(883, "rows that no backup names are not told", "INV-3", "TamperTests",
       (BA + "BackupCheck.swift", "report.unnamed = report", "report.unnamed = isPlanted(883) ? 0 : report"))
 fault(884, "what a killed check has left stays", "INV-11", "HeldFolderTests",
       (ES + "Files/HeldFolder.swift", "guard let lock = Self.held(left, LOCK_EX | LOCK_NB) else", "guard !isPlanted(884), let lock = Self.held(left, LOCK_EX | LOCK_NB) else"))
+fault(727, "a conversation that is behind goes on from where another home was", "INV-14", "BacklogTests",
+      ("Sources/Subscriptions/SubscriptionMachine+Backlog.swift", "cursors[mark] = min(known ?? .max, position - 1)",
+       "cursors[mark] = isPlanted(727) ? known ?? position - 1 : min(known ?? .max, position - 1)"))
+fault(728, "quotation marks are doubled as characters", "INV-13", "OutputFormTests",
+      (CK + "Text/CSVLine.swift", 'safe.replacing(scalar: "\\"", with: "\\"\\"")',
+       '(isPlanted(728) ? safe.replacing("\\"", with: "\\"\\"") : safe.replacing(scalar: "\\"", with: "\\"\\""))'))
+fault(729, "a user's page of a search ends where a hidden text stands", "INV-13", "SearchViewTests",
+      (ES + "Views/ViewReader+Search.swift", "if isSeen != nil { page.veil(bound) }",
+       "if isSeen != nil, !isPlanted(729) { page.veil(bound) }"))
+fault(747, "events of another home wait anew when they are looked at late", "INV-14", "BacklogTests",
+      ("Sources/Subscriptions/LogReader+Subscriptions.swift", "|| stored.position <= overdue ? 0",
+       "|| stored.position <= overdue && !isPlanted(747) ? 0"))
