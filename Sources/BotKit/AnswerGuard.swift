@@ -50,8 +50,7 @@ package struct AnswerGuard: Equatable, Sendable {
     package func passes(_ answer: String, to question: String) -> Bool {
         switch rule {
         case .words(let groups, let least, let last):
-            let whole = FoldedText(answer)
-            let text = last.map(whole.last) ?? whole
+            let text = last.map { FoldedText(answer.suffix($0)) } ?? FoldedText(answer)
             return groups.count { text.containsAny(of: $0) } >= least
         case .items(let units):
             guard let asked = Self.asked(FoldedText(question), units) else { return true }
@@ -64,17 +63,17 @@ package struct AnswerGuard: Equatable, Sendable {
 
     /// How many the question asks for: the first number that stands before one of the words.
     private static func asked(_ question: FoldedText, _ units: [String]) -> Int? {
-        let text = question.characters
-        let words = units.map { FoldedText($0).characters }
+        let text = question.scalars
+        let words = units.map { FoldedText($0).scalars }
         var index = 0
         while index < text.count {
-            let digits = text[index...].prefix { $0.isASCII && $0.isNumber }
+            let digits = text[index...].prefix { "0"..."9" ~= $0 }
             guard !digits.isEmpty else {
                 index += 1
                 continue
             }
-            let rest = text[(index + digits.count)...].drop { $0.isWhitespace }
-            if let number = Int(String(digits)), (1...50).contains(number),
+            let rest = text[(index + digits.count)...].drop { $0.properties.isWhitespace }
+            if let number = Int(String(String.UnicodeScalarView(digits))), (1...50).contains(number),
                 words.contains(where: { !$0.isEmpty && rest.starts(with: $0) })
             {
                 return number

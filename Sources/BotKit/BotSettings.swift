@@ -60,10 +60,10 @@ package struct BotSettings: Equatable, Sendable {
 
         package init(words: [String], text: BotText) { (self.words, self.text) = (words, text) }
 
-        /// Whether that is all the user says.
+        /// Whether that is all the user says, however it is spaced.
         package func isSaid(in text: String) -> Bool {
-            let said = FoldedText(text).trimmed.characters
-            return words.contains { FoldedText($0).trimmed.characters == said }
+            let said = FoldedText(text).joined.scalars
+            return words.contains { FoldedText($0).joined.scalars == said }
         }
     }
 
@@ -100,11 +100,12 @@ package struct BotSettings: Equatable, Sendable {
         }
     }
 
-    /// The languages that it speaks.
+    /// The languages that it speaks, in the order of its configuration.
     package var languages: [String] {
         let others = [greeting?.text, farewell?.text] + emergencies.map(\.text)
         let texts = persona.byLanguage.isEmpty ? others : [persona]
-        return Set(texts.flatMap { $0?.byLanguage.keys.map(\.self) ?? [] }).sorted()
+        var known: Set<String> = []
+        return texts.flatMap { $0?.languages ?? [] }.filter { known.insert($0).inserted }
     }
 
     /// The types of the events that it works on.
@@ -139,7 +140,8 @@ package struct BotSettings: Equatable, Sendable {
         line.addObject("persona") { object in
             object.add("version", personaVersion)
             object.addObject("texts") { texts in
-                for language in languages {
+                // Sorted: in another order it says the same.
+                for language in languages.sorted() {
                     texts.addObject(language) { text in
                         text.add("sha256", personaDigest(language))
                         text.add("text", persona.byLanguage[language])

@@ -1,8 +1,20 @@
+internal import EventStore
+
 /// A text in the languages that a bot speaks, by their codes (`en`, `ko`).
 package struct BotText: Equatable, Sendable {
-    package var byLanguage: [String: String]
+    package let byLanguage: [String: String]
+    /// In the order in which they are written.
+    package let languages: [String]
 
-    package init(_ byLanguage: [String: String]) { self.byLanguage = byLanguage }
+    package init(_ byLanguage: [String: String]) {
+        (self.byLanguage, languages) = (byLanguage, byLanguage.keys.sorted())
+    }
+
+    /// - Parameter texts: Each language once.
+    package init(inOrder texts: [(language: String, text: String)]) {
+        byLanguage = Dictionary(texts.map { ($0.language, $0.text) }) { first, _ in first }
+        languages = texts.map(\.language)
+    }
 
     /// The text in a language; else in English, else in the first there is.
     package func text(_ language: String) -> String? {
@@ -12,12 +24,20 @@ package struct BotText: Equatable, Sendable {
 
 /// Which language a user is answered in.
 package enum SpokenLanguage {
-    /// What the profile says, if the bot speaks it; else Korean for what has Hangul in it; else the bot's first.
+    /// What the profile says, if the bot speaks it; else Korean for what has Hangul in it, and the first other one for what has other
+    /// letters; where there are none, the bot's first.
+    ///
+    /// - Parameter spoken: The languages of the bot, in its order.
     package static func of(_ text: String, profile: String?, spoken: [String]) -> String {
         if let profile, spoken.contains(profile) { return profile }
-        if spoken.contains("ko"), text.unicodeScalars.contains(where: isHangul) { return "ko" }
-        return spoken.first { $0 != "ko" } ?? spoken.first ?? "en"
+        let other = spoken.first { $0 != "ko" }
+        if spoken.contains("ko"), isKorean(text) { return "ko" }
+        if let other, text.unicodeScalars.contains(where: \.properties.isAlphabetic) { return other }
+        return spoken.first ?? "en"
     }
+
+    /// Whether a text tells that its writer reads Korean.
+    static func isKorean(_ text: String) -> Bool { text.unicodeScalars.contains(where: isHangul) }
 
     private static func isHangul(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
@@ -27,29 +47,36 @@ package enum SpokenLanguage {
     }
 }
 
-/// Texts as they are searched for words: without regard to case, by characters, so that composed and decomposed Hangul are the same.
+/// Texts as they are searched for words: in normalisation form C, without regard to case, scalar by scalar, and without what shows nothing.
+///
+/// A character of the standard library has all marks and joiners behind it in it: a word with one at its end would be another word.
 struct FoldedText {
-    let characters: [Character]
+    let scalars: [Unicode.Scalar]
 
-    init(_ text: some StringProtocol) { characters = Array(text.lowercased()) }
-    private init(_ characters: [Character]) { self.characters = characters }
+    init(_ text: some StringProtocol) {
+        var found: [Unicode.Scalar] = []
+        CanonicalForm.each(in: text.lowercased().unicodeScalars) { scalar in
+            if !scalar.properties.isDefaultIgnorableCodePoint { found.append(scalar) }
+        }
+        scalars = found
+    }
+
+    private init(_ scalars: [Unicode.Scalar]) { self.scalars = scalars }
 
     func contains(_ word: FoldedText) -> Bool {
-        guard let first = word.characters.first, word.characters.count <= characters.count else { return false }
-        for start in 0...(characters.count - word.characters.count) where characters[start] == first {
-            if characters[start...].starts(with: word.characters) { return true }
+        guard let first = word.scalars.first, word.scalars.count <= scalars.count else { return false }
+        for start in 0...(scalars.count - word.scalars.count) where scalars[start] == first {
+            if scalars[start...].starts(with: word.scalars) { return true }
         }
         return false
     }
 
     func containsAny(of words: [String]) -> Bool { words.contains { contains(FoldedText($0)) } }
 
-    func last(_ count: Int) -> FoldedText { FoldedText(Array(characters.suffix(count))) }
-
-    /// Without blanks, and the marks of a sentence's end, around it.
-    var trimmed: FoldedText {
-        let isEdge = { (character: Character) in character.isWhitespace || ".!?~。！？".contains(character) }
-        var rest = characters[...].drop(while: isEdge)
+    /// Without blanks, and without the marks of a sentence's end around it: people space Korean as they like.
+    var joined: FoldedText {
+        let isEdge = { (scalar: Unicode.Scalar) in ".!?~。！？".unicodeScalars.contains(scalar) }
+        var rest = scalars.filter { !$0.properties.isWhitespace }[...].drop(while: isEdge)
         while let last = rest.last, isEdge(last) { rest.removeLast() }
         return FoldedText(Array(rest))
     }

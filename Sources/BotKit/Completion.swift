@@ -86,7 +86,7 @@ package struct Completion: Equatable, Sendable {
         }
         self.init()
         take(head: object)
-        guard let choice = object.elements("choices")?.first?.object else {
+        guard let choice = object.firstChoice else {
             throw ModelFault(.decode, "the answer has no choices")
         }
         finish = choice.string("finish_reason")
@@ -113,6 +113,8 @@ package struct CompletionStream: Sendable {
     private var events = ServerSentEvents()
     private(set) package var completion = Completion()
     private var isDone = false
+    /// The escape of a high surrogate that a piece has ended in; empty otherwise.
+    private var half: [UInt8] = []
 
     package init() {}
 
@@ -135,19 +137,44 @@ package struct CompletionStream: Sendable {
             throw ModelFault(.decode, "a piece of the answer is no JSON object")
         }
         if let error = object.object("error") {
-            throw ModelFault(.cut, error.string("message") ?? "the endpoint reported an error in its answer")
+            throw ModelFault(.cut, "the endpoint reported an error in its answer" + ModelFault.named(error))
         }
         completion.take(head: object)
-        // The last piece may have the usage alone.
-        guard let choice = object.elements("choices")?.first?.object else { return "" }
+        // The last piece may have the usage alone, and one may be of another choice.
+        guard let choice = object.firstChoice else { return "" }
         if let reason = choice.string("finish_reason") { completion.finish = reason }
         guard completion.finish != "content_filter" else { throw .filteredAnswer }
-        return choice.object("delta")?.string("content") ?? ""
+        return choice.object("delta")?["content"].flatMap { text($0) } ?? ""
+    }
+
+    /// The text of a piece. Half of a surrogate pair at its end waits for the next one: some endpoints cut between UTF-16 units.
+    private mutating func text(_ value: JSONValue) -> String? {
+        guard value.kind == .string, value.raw.count > 2 else { return value.string }
+        var inside = half + value.raw.dropFirst().dropLast()
+        half = []
+        if JSONText.endsInHighSurrogate(inside) {
+            half = Array(inside.suffix(JSONText.escapeLength))
+            inside.removeLast(JSONText.escapeLength)
+        }
+        let quote = [UInt8(ascii: "\"")]
+        let whole = quote + inside + quote
+        return JSONValue(bytes: whole, range: whole.indices).string
     }
 
     /// The whole answer, when the stream has ended. One that ends without `[DONE]` or a reason was cut, and is none.
     package func end() throws(ModelFault) -> Completion {
         guard isDone || completion.finish != nil else { throw ModelFault(.cut, "the answer broke off") }
+        guard !half.isEmpty else { return completion }
+        // Its other half never came.
+        var completion = completion
+        completion.text += "\u{fffd}"
         return completion
+    }
+}
+
+extension JSONObject {
+    /// The choice that is the answer: the first by its index, wherever it stands among others.
+    fileprivate var firstChoice: JSONObject? {
+        elements("choices")?.lazy.compactMap(\.object).first { ($0.integer("index") ?? 0) == 0 }
     }
 }

@@ -10,9 +10,53 @@ package struct Intake: Equatable, Sendable {
         package let ask: BotText
         /// Said where an answer is not of the form.
         package let again: BotText
+        /// Words around an answer that are no part of it, as greetings.
+        package let without: [String]
 
-        package init(_ name: String, _ form: Form, ask: BotText, again: BotText) {
-            (self.name, self.form, self.ask, self.again) = (name, form, ask, again)
+        package init(_ name: String, _ form: Form, ask: BotText, again: BotText, without: [String] = []) {
+            (self.name, self.form, self.ask, self.again, self.without) = (name, form, ask, again, without)
+        }
+
+        /// What is stored of an answer; `nil` if it is none of the form.
+        ///
+        /// - Parameter now: Milliseconds since 1970.
+        func value(_ said: String, now: Int64) -> String? { form.value(bare(said), now: now) }
+
+        /// The answer without the words around it. One in Latin letters is a word only where no other letter stands beside it; in Korean
+        /// nothing parts a name from the ending behind it. Where nothing else was said, it is the answer.
+        private func bare(_ said: String) -> String {
+            guard !without.isEmpty, said.utf8.count <= Self.longestLooked else { return said }
+            let words = without.map(Array.init).sorted { $0.count > $1.count }
+            var hasLess = false
+            let isEdge = { (character: Character) in character.isWhitespace || character.isPunctuation }
+            var rest = Array(said)[...]
+            // Each round takes something away.
+            while true {
+                rest = rest.drop(while: isEdge)
+                while let last = rest.last, isEdge(last) { rest.removeLast() }
+                let count = rest.count
+                for word in words where word.count < rest.count {
+                    let isLatin = word.allSatisfy { $0.isASCII }
+                    let (head, tail) = (rest.dropFirst(word.count), rest.dropLast(word.count))
+                    if Self.equal(rest.prefix(word.count), word), head.first.map(isEdge) ?? false {
+                        rest = head
+                        break
+                    }
+                    if Self.equal(rest.suffix(word.count), word), !isLatin || (tail.last.map(isEdge) ?? false) {
+                        rest = tail
+                        break
+                    }
+                }
+                if rest.count == count { return hasLess ? String(rest) : said }
+                hasLess = true
+            }
+        }
+
+        /// Bytes of an answer in which it is looked for words around it: longer ones are of no form.
+        private static let longestLooked = 2_000
+
+        private static func equal(_ a: ArraySlice<Character>, _ b: [Character]) -> Bool {
+            String(a).lowercased() == String(b).lowercased()
         }
     }
 
@@ -94,12 +138,13 @@ extension ReplyMachine {
             let field = intake.fields.first(where: { $0.name.hasSameBytes(as: wanted.field) }),
             !FoldedText(text).containsAny(of: intake.unless)
         else { return nil }
-        // Names and dates tell no language: it goes on in that of what was asked.
+        // Dates tell no language, and names in Latin letters hardly one: it goes on in that of what was asked.
         language = SpokenLanguage.of(
-            asking.text ?? text, profile: dialogue.profile.value("language"), spoken: settings.languages)
+            SpokenLanguage.isKorean(text) ? text : asking.text ?? text, profile: dialogue.profile.value("language"),
+            spoken: settings.languages)
         let isSkipped = BotSettings.Farewell(words: intake.skip, text: intake.done).isSaid(in: text)
         let now = Timestamp.milliseconds(question.time) ?? 0
-        let value = isSkipped ? nil : field.form.value(text, now: now)
+        let value = isSkipped ? nil : field.value(text, now: now)
         let next = isSkipped ? nil : value == nil ? field : intake.field(after: field, profile: dialogue.profile)
         let said = isSkipped ? intake.done : value == nil ? field.again : next?.ask ?? intake.done
         guard let said = said.text(language) else { return nil }

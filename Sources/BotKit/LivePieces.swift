@@ -14,6 +14,7 @@ struct LivePieces: Sendable {
 
     private let isWanted: Bool
     private let forbidden: [String]
+    /// Scalars of the longest forbidden word but one: so many at the end may become one.
     private let held: Int
     private var conversation: String?
     private var message: EventID?
@@ -30,7 +31,7 @@ struct LivePieces: Sendable {
             if case .forbidden(let words) = rule.rule { return words }
             return []
         }
-        held = max(0, (forbidden.map(\.count).max() ?? 0) - 1)
+        held = max(0, (forbidden.map { FoldedText($0).scalars.count }.max() ?? 0) - 1)
     }
 
     mutating func begin(_ question: BotEvent) { (conversation, message) = (question.conversation, question.id) }
@@ -54,7 +55,20 @@ struct LivePieces: Sendable {
     }
 
     mutating func due(_ now: UInt64) -> [ReplyMachine.Effect] {
-        now >= lastTold + Self.pause ? tell(holding: max(held, 1), now) : []
+        now >= lastTold + Self.pause ? tell(holding: max(mayBecomeForbidden, 1), now) : []
+    }
+
+    /// How many characters at the end may become part of a forbidden word. Those that show nothing count for none of its letters.
+    private var mayBecomeForbidden: Int {
+        guard held > 0 else { return 0 }
+        var (characters, left) = (0, held)
+        for character in untold.reversed() {
+            let count = FoldedText(String(character)).scalars.count
+            // A word may also begin within a character that has several.
+            guard count <= left else { return count > 1 ? characters + 1 : characters }
+            (characters, left) = (characters + 1, left - count)
+        }
+        return characters
     }
 
     /// All that is left, at the end of the answer.

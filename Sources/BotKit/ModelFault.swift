@@ -17,7 +17,7 @@ package struct ModelFault: Error, Equatable, Sendable {
         case rate
         /// The account has nothing left.
         case quota
-        /// The key is missing, wrong, or not for this.
+        /// The key is missing or wrong, or the account may not use the endpoint: whatever is asked.
         case noKey = "no_key"
         /// The endpoint will not answer that for safety's sake.
         case filtered
@@ -38,17 +38,20 @@ package struct ModelFault: Error, Equatable, Sendable {
     package let code: Code
     /// The status of the answer, where there was one.
     package var status: Int?
-    /// In words, for people; without what may be secret.
+    /// In words of the bot, for people: it goes into the record, so none of it is the endpoint's own but names of errors.
     package let reason: String
+    /// What the endpoint, or the system, says of it, without the key. It may hold addresses and what was asked: for who stands at a terminal.
+    package let words: String?
     /// Seconds that the endpoint asks to wait.
     package var retryAfter: Int?
 
-    package init(_ code: Code, _ reason: String, status: Int? = nil, retryAfter: Int? = nil) {
+    package init(_ code: Code, _ reason: String, words: String? = nil, status: Int? = nil, retryAfter: Int? = nil) {
         (self.code, self.status, self.retryAfter) = (code, status, retryAfter)
         self.reason = String(reason.prefix(Self.longestReason))
+        self.words = words.map { String($0.prefix(Self.longestReason)) }
     }
 
-    /// Longest reason that is kept, in characters: an endpoint may answer with a whole page.
+    /// Longest reason, and longest words, that are kept, in characters: an endpoint may answer with a whole page.
     private static let longestReason = 300
 
     /// Whether the same request may have an answer later.
@@ -68,20 +71,41 @@ package struct ModelFault: Error, Equatable, Sendable {
     /// - Parameter secret: The key; it is taken out of the words, where an endpoint repeats it.
     package init(status: Int, retryAfter: Int?, body: [UInt8], secret: String?) {
         let error = (try? JSONObject(validating: body))?.object("error")
-        var reason = error?.string("message") ?? "HTTP status \(status)"
-        if let secret, !secret.isEmpty { reason = Self.without(secret, in: reason) }
+        var words = error?.string("message")
+        if let secret, !secret.isEmpty { words = words.map { Self.without(secret, in: $0) } }
         let names = [error?.string("code"), error?.string("type")]
         let says = { (word: String) in names.contains(word) }
         let code: Code =
             switch status {
-            case 401, 403: .noKey
+            case 401: .noKey
+            case 403 where Self.refusalsOfAll.contains(where: says): .noKey
             case 429: says("insufficient_quota") ? .quota : .rate
-            case 404 where says("model_not_found"): .model
+            case 403 where says("model_not_found"), 404 where says("model_not_found"): .model
             case 400...499 where says("context_length_exceeded"), 413: .tooLong
             case 400...499 where Self.refusals.contains(where: says): .filtered
             default: .status
             }
-        self.init(code, reason, status: status, retryAfter: retryAfter)
+        self.init(
+            code, "HTTP status \(status)" + Self.named(error, without: secret), words: words, status: status,
+            retryAfter: retryAfter)
+    }
+
+    /// What endpoints call it when they answer 403 whatever is asked. Any other 403 is of the one request: a model that is not for this
+    /// account, or what a filter in front of the endpoint does not like.
+    private static let refusalsOfAll = [
+        "invalid_api_key", "invalid_authentication", "authentication_error", "insufficient_permissions",
+        "missing_scope",
+        "permission_error", "account_deactivated", "billing_not_active", "access_terminated", "ip_not_authorized",
+        "unsupported_country_region_territory",
+    ]
+
+    /// The names that an endpoint gives an error, behind a colon; empty where it gives none.
+    static func named(_ error: JSONObject?, without secret: String? = nil) -> String {
+        let names = ["type", "code"].compactMap { error?.string($0) }.filter { name in
+            (1...64).contains(name.utf8.count) && !secret.hasSameBytes(as: name)
+                && name.utf8.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0 == UInt8(ascii: "_") }
+        }
+        return names.isEmpty ? "" : ": " + names.joined(separator: ", ")
     }
 
     /// What endpoints call what they will not answer for safety's sake: texts, and pictures.

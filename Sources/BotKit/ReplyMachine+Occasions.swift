@@ -16,7 +16,7 @@ extension ReplyMachine {
         let language = SpokenLanguage.of(
             event.payload.string("title") ?? "",
             profile: dialogue.profile.value("language") ?? event.payload.string("language"),
-            spoken: greeting.text.byLanguage.keys.sorted())
+            spoken: greeting.text.languages)
         guard let text = greeting.text.text(language) else { return passOver("no greeting") }
         let first = greeting.intake?.field(after: nil, profile: dialogue.profile)
         let asked = first?.ask.text(language)

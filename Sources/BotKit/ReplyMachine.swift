@@ -62,7 +62,8 @@ package struct ReplyMachine: Sendable {
         case record([UInt8])
         case ack
         case extend
-        case release(delay: UInt64?, error: String)
+        /// - Parameter isUntried: The reason is none of the message's: that was no attempt.
+        case release(delay: UInt64?, error: String, isUntried: Bool)
         case park(reason: String)
         case note(Note)
         case end
@@ -74,8 +75,8 @@ package struct ReplyMachine: Sendable {
         case saidWithoutModel(String)
         case failed(ModelFault, attempts: Int)
         case triesAgain(ModelFault, attempt: Int, pause: UInt64)
-        /// Nothing is answered until an operator mends it.
-        case degraded(ModelFault)
+        /// Nothing is answered until an operator mends it: so often in a row the endpoint has said so.
+        case degraded(ModelFault, times: Int)
         case passedOver(String)
         /// Someone else's event has an id that the reply would have had.
         case taken
@@ -101,6 +102,14 @@ package struct ReplyMachine: Sendable {
         case fetching(DrawnPicture, address: String, attempt: Int)
         /// Its bytes are on their way to the node.
         case showing(DrawnPicture, attempt: Int)
+
+        /// Whether there is something that the model would be asked for once more.
+        var isPaid: Bool {
+            switch self {
+            case .speaking, .fetching, .showing: true
+            case .loading, .hearing, .answering, .drawing: false
+            }
+        }
 
         /// As `bot.failed` says it.
         var step: String {
@@ -142,8 +151,10 @@ package struct ReplyMachine: Sendable {
     /// The answer that missed rules, and the rules: it is asked for once more.
     private var missed: (answer: Completion, rules: [AnswerGuard])?
     var requestBegan: UInt64 = 0
-    /// How often it has found so far that only an operator can mend it.
-    private var degraded = 0
+    /// How often in a row it was found, here and before, that only an operator can mend it.
+    private var refusals: Int
+    /// After the pause another message is tried: this one may be the only one that is refused.
+    private var isGivenBack = false
     /// What is told when the events are stored.
     var said: Note?
     /// What is being stored.
@@ -152,9 +163,12 @@ package struct ReplyMachine: Sendable {
     /// The longest pause before a bot tries again what only an operator can mend; the first is a second, and they double.
     package static let degradedPause: UInt64 = 30_000
 
-    /// - Parameter now: Milliseconds of a clock that never goes back, as all that are told.
-    package init(_ settings: BotSettings, _ delivery: BotDelivery, now: UInt64) {
+    /// - Parameters:
+    ///   - refusals: How often in a row the endpoint has refused all (``ModelFault/isOfTheEndpoint``), of whatever message.
+    ///   - now: Milliseconds of a clock that never goes back, as all that are told.
+    package init(_ settings: BotSettings, _ delivery: BotDelivery, refusals: Int = 0, now: UInt64) {
         (self.settings, self.delivery, began, extended) = (settings, delivery, now, now)
+        self.refusals = refusals
         told = LivePieces(settings)
     }
 
@@ -200,7 +214,8 @@ package struct ReplyMachine: Sendable {
         case (_, .lost): return (state == .asking ? [.hangUp] : []) + end([.note(.lost)])
         case (.storing, .stops): return []
         case (_, .stops):
-            return (state == .asking ? [.hangUp] : []) + end([.release(delay: 0, error: "the worker ends")])
+            return (state == .asking ? [.hangUp] : [])
+                + end([.release(delay: 0, error: "the worker ends", isUntried: true)])
         case (_, .time): return time(now)
         case (_, .cancelled(let author)) where state.isOpen:
             guard let asker = dialogue?.question.author, asker.hasSameBytes(as: author) else { return [] }
@@ -221,6 +236,8 @@ package struct ReplyMachine: Sendable {
         case (.recording, .stored): return proceed(now)
         case (.recording, .saidBefore): return readAgain()
         case (.keeping, .kept(let item)): return kept(item, now)
+        case (.pausing, .waited) where isGivenBack:
+            return end([.release(delay: 0, error: "the endpoint takes nothing", isUntried: true)])
         case (.pausing, .waited): return ask(now)
         case (.storing, .stored(let isAcked)): return end((said.map { [.note($0)] } ?? []) + (isAcked ? [] : [.ack]))
         case (.storing, .saidBefore): return end([.note(.passedOver("answered by another worker")), .ack])
@@ -376,9 +393,11 @@ package struct ReplyMachine: Sendable {
         if fault.isOfTheEndpoint {
             state = .pausing
             asked = 0
-            defer { degraded += 1 }
-            let pause = min(1_000 << UInt64(min(degraded, 10)), Self.degradedPause)
-            return (degraded > 0 ? [] : [.note(.degraded(fault))]) + [.wait(pause)]
+            let pause = min(1_000 << UInt64(min(refusals, 10)), Self.degradedPause)
+            refusals += 1
+            // What was paid for is kept: a step behind it is tried here again.
+            isGivenBack = !work.isPaid
+            return [.note(.degraded(fault, times: refusals)), .wait(pause)]
         }
         if let pause = settings.retries.pause(after: asked, fault, chance: chance) {
             state = .pausing

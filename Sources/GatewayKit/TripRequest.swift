@@ -35,7 +35,7 @@ package struct TripRequest: Equatable, Sendable {
     /// - Throws: ``TripFault/encoding``, where there is no text that could be kept as it was sent.
     package init(_ bytes: [UInt8]) throws(TripFault) {
         guard let whole = String(validating: bytes, as: UTF8.self),
-            !whole.unicodeScalars.contains(where: { $0.value < 0x20 && $0.value != 0x09 || $0.value == 0x7f })
+            !whole.unicodeScalars.contains(where: { $0.properties.generalCategory == .control && $0 != "\t" })
         else { throw .encoding }
         let fields = whole.split(separator: "@", omittingEmptySubsequences: false).map(\.withoutBlanks)
         text = whole.withoutBlanks + ";"

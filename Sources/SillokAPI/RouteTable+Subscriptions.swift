@@ -83,7 +83,7 @@ extension RouteTable {
             .ackDeliveries, "ack", "The work is done.", [], .object([("done", .integer), ("late", .array(.text))])),
         settling(
             .releaseDeliveries, "release", "They come again.",
-            [("delay_ms?", .whole(0...86_400_000)), ("error?", .words(0...4_096))],
+            [("delay_ms?", .whole(0...86_400_000)), ("error?", .words(0...4_096)), ("untried?", .boolean)],
             .object([("count", .integer)])),
         settling(
             .extendDeliveries, "extend", "Gives them time.", [], .object([("count", .integer)])),

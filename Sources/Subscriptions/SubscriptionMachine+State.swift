@@ -2,6 +2,16 @@ package import EventStore
 
 // What is known of a subscription.
 extension SubscriptionMachine {
+    /// What this event asks for was done before the log was looked at so far.
+    package mutating func heeded(_ dot: Dot) {
+        guard !isHeeded(dot) else { return }
+        revision += 1
+        early.insert(dot)
+    }
+
+    /// Whether the event was looked at, or is done.
+    package func isHeeded(_ dot: Dot) -> Bool { looked.through.contains(dot) || early.contains(dot) }
+
     /// What is to be kept.
     package var state: SubscriptionState {
         var state = SubscriptionState()

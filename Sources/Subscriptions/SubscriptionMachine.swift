@@ -182,16 +182,6 @@ package struct SubscriptionMachine: Sendable {
         insert(header.dot, definition.key(of: header), mark, position, attempts: 0, isRetried: true)
     }
 
-    /// What this event asks for was done before the log was looked at so far.
-    package mutating func heeded(_ dot: Dot) {
-        guard !isHeeded(dot) else { return }
-        revision += 1
-        early.insert(dot)
-    }
-
-    /// Whether the event was looked at, or is done.
-    package func isHeeded(_ dot: Dot) -> Bool { looked.through.contains(dot) || early.contains(dot) }
-
     /// Another home has told what is done: that need not be done here.
     package mutating func learn(_ state: SubscriptionState, now: UInt64) {
         let still = Set(state.open.map(\.dot))
@@ -329,12 +319,17 @@ package struct SubscriptionMachine: Sendable {
     }
 
     /// The worker gives it back. False if this is not its current delivery.
+    ///
+    /// - Parameter isUntried: It has not come to it, for a reason that is none of the event's: that was no attempt.
     @discardableResult
-    package mutating func release(_ dot: Dot, number: UInt64, delay: UInt64?, error: String?, now: UInt64) -> Bool {
+    package mutating func release(
+        _ dot: Dot, number: UInt64, delay: UInt64?, error: String?, isUntried: Bool = false, now: UInt64
+    ) -> Bool {
         heard(dot, number)
         guard isCurrent(dot, number) else { return false }
         if let error { entries[dot]?.error = error }
         let pause = delay ?? definition.pause(after: entries[dot]?.attempts ?? 1)
+        if isUntried { entries[dot]?.attempts -= 1 }
         takeBack(dot, .released, notBefore: now + pause, now: now)
         return true
     }

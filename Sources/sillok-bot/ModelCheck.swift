@@ -102,7 +102,7 @@ struct ModelCheck {
     /// - Parameter model: The key that names the model.
     private static func failure(_ fault: ModelFault, model: String) -> CommandFailure {
         CommandFailure(
-            code: "E_MODEL", "\(fault.reason) (\(fault.code.rawValue))", hint: hint(fault.code, model),
+            code: "E_MODEL", "\(fault.words ?? fault.reason) (\(fault.code.rawValue))", hint: hint(fault.code, model),
             exitCode: fault.code == .noKey ? .notPermitted : fault.isTransient ? .unreachable : .configuration)
     }
 

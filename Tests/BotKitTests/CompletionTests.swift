@@ -85,6 +85,38 @@ import Testing
         }
     }
 
+    @Test("Of several choices one is the answer, however their pieces are mixed")
+    func choices() throws {
+        let mixed = [
+            #"{"choices":[{"index":0,"delta":{"content":"안"}}]}"#,
+            #"{"choices":[{"index":1,"delta":{"content":"X"}}]}"#,
+            #"{"choices":[{"index":1,"delta":{"content":"Y"}},{"index":0,"delta":{"content":"녕"}}]}"#,
+            #"{"choices":[{"index":1,"delta":{},"finish_reason":"content_filter"}]}"#,
+            #"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#,
+        ]
+        var stream = CompletionStream()
+        #expect(try stream.take(bytes(mixed)) == "안녕")
+        #expect(try stream.end().text == "안녕" && stream.end().finish == "stop")
+        let whole = #"{"choices":[{"index":1,"message":{"content":"X"}},{"index":0,"message":{"content":"안녕"}}]}"#
+        #expect(try Completion(body: Array(whole.utf8)).text == "안녕")
+    }
+
+    @Test("The halves of a surrogate pair that come in two pieces are one character")
+    func surrogates() throws {
+        func text(_ contents: [String]) throws -> String {
+            var stream = CompletionStream()
+            for content in contents {
+                _ = try stream.take(bytes([#"{"choices":[{"delta":{"content":"\#(content)"}}]}"#]))
+            }
+            _ = try stream.take(bytes(["[DONE]"]))
+            return try stream.end().text
+        }
+        #expect(try text([#"x\ud83d"#, #"\ude00y"#]) == "x😀y")
+        #expect(try text([#"x\ud83d"#, "", #"\ude00y"#]) == "x😀y")
+        #expect(try text([#"x\ud83d"#, "y"]) == "x\u{fffd}y" && text([#"x\ud83d"#]) == "x\u{fffd}")
+        #expect(try text([#"x\\ud83d"#, "y"]) == #"x\ud83dy"# && text([#"\ude00"#]) == "\u{fffd}")
+    }
+
     @Test("A stream that ends without [DONE] or a reason was cut, and is no answer")
     func cut() throws {
         for count in 0..<4 {
@@ -122,7 +154,9 @@ import Testing
     @Test(
         "A status is what it means",
         arguments: [
-            (401, "", .noKey, false), (403, "", .noKey, false), (429, "", .rate, true),
+            (401, "", .noKey, false), (403, "", .status, false), (403, "invalid_api_key", .noKey, false),
+            (403, "unsupported_country_region_territory", .noKey, false), (403, "model_not_found", .model, false),
+            (403, "content_filter", .filtered, false), (429, "", .rate, true),
             (429, "insufficient_quota", .quota, false), (408, "", .status, true), (425, "", .status, true),
             (500, "", .status, true), (503, "", .status, true), (501, "", .status, false), (418, "", .status, false),
             (400, "context_length_exceeded", .tooLong, false), (413, "", .tooLong, false),
@@ -132,17 +166,27 @@ import Testing
     func status(status: Int, word: String, code: ModelFault.Code, isTransient: Bool) {
         let body = #"{"error":{"message":"words","type":"x","code":"\#(word)"}}"#
         let fault = ModelFault(status: status, retryAfter: 3, body: Array(body.utf8), secret: nil)
-        #expect(fault.code == code && fault.isTransient == isTransient && fault.reason == "words")
+        #expect(fault.code == code && fault.isTransient == isTransient && fault.words == "words")
+        #expect(fault.reason == "HTTP status \(status): x" + (word.isEmpty ? "" : ", \(word)"))
         #expect(fault.status == status && fault.retryAfter == 3)
     }
 
-    @Test("No reason has the key in it, and none is long")
+    @Test("No reason has words of the endpoint in it; what it says has no key, and is not long")
     func secret() {
         let body = #"{"error":{"message":"Incorrect API key provided: sk-42. sk-42 is wrong"}}"#
         let fault = ModelFault(status: 401, retryAfter: nil, body: Array(body.utf8), secret: "sk-42")
-        #expect(fault.reason == "Incorrect API key provided: [key]. [key] is wrong")
+        #expect(
+            fault.words == "Incorrect API key provided: [key]. [key] is wrong" && fault.reason == "HTTP status 401")
+        let said = #"{"error":{"message":"m","type":"두통이 있어요","code":"http://10.0.0.1/v1"}}"#
+        #expect(
+            ModelFault(status: 400, retryAfter: nil, body: Array(said.utf8), secret: nil).reason == "HTTP status 400")
+        let midway = #"{"error":{"message":"두통이 있어요","code":"server_error"}}"#
+        var stream = CompletionStream()
+        #expect { try stream.take(bytes([midway])) } throws: {
+            ($0 as? ModelFault)?.reason == "the endpoint reported an error in its answer: server_error"
+        }
         let page = #"{"error":{"message":"\#(String(repeating: "가", count: 10_000))"}}"#
-        #expect(ModelFault(status: 500, retryAfter: nil, body: Array(page.utf8), secret: nil).reason.count == 300)
+        #expect(ModelFault(status: 500, retryAfter: nil, body: Array(page.utf8), secret: nil).words?.count == 300)
         #expect(
             ModelFault(status: 502, retryAfter: nil, body: Array("<html>".utf8), secret: nil).reason
                 == "HTTP status 502")

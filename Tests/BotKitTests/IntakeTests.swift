@@ -37,6 +37,47 @@ import Testing
         #expect(line(" \n ") == nil && line("a\nb") == nil && line(String(repeating: "가", count: 101)) == nil)
     }
 
+    @Test("Words around an answer that are no part of it are left out, and an answer of such words alone stays")
+    func around() {
+        let field = Intake.Field(
+            "name", .text, ask: BotText([:]), again: BotText([:]),
+            without: ["안녕하세요", "저는", "입니다", "이에요", "라고 합니다", "my name is", "hello", "hi"])
+        func name(_ text: String) -> String? { field.value(text, now: Self.now) }
+        for text in ["안녕하세요 저는 홍길동이에요", "홍길동입니다.", "안녕하세요! 저는 홍길동라고 합니다", "홍길동"] {
+            #expect(name(text) == "홍길동", "\(text)")
+        }
+        #expect(
+            name("Hello, my name is Hilda Hi") == "Hilda" && name("Hilda") == "Hilda" && name("Gandhi") == "Gandhi")
+        #expect(name("안녕하세요") == "안녕하세요" && name("저는입니다") != nil && name(" ") == nil)
+    }
+
+    @Test("Who answers in Korean is answered in Korean, whatever was asked first; a date tells nothing")
+    func language() {
+        let both = Intake(
+            fields: [
+                .init("name", .text, ask: BotText([:]), again: BotText([:])),
+                .init(
+                    "birthdate", .date, ask: BotText(inOrder: [("en", "When?"), ("ko", "생년월일은요?")]),
+                    again: BotText([:])),
+            ], skip: [], unless: [], done: BotText(inOrder: [("en", "Thanks."), ("ko", "감사합니다.")]))
+        func said(_ text: String, asked: String, _ field: String) -> String? {
+            let settings = Sample.settings {
+                $0.persona = BotText(inOrder: [("en", "You."), ("ko", "너.")])
+                $0.greeting = .init(BotText(inOrder: [("en", "Hello."), ("ko", "안녕하세요.")]), intake: both)
+            }
+            let question = Sample.event(data: #"{"text":"\#(text)"}"#)
+            let row = SpokenRow(
+                id: EventID(replyTo: question.id, by: "x"), isReply: true, author: "medibot", cause: nil, text: asked,
+                isRetracted: false, intake: .init(field, of: "u1"))
+            var run = MachineRun(settings, question)
+            run.feed(.dialogue(Sample.dialogue(question, rows: [row, Sample.row(question)])))
+            return run.appended.first?.object("data")?.string("text")
+        }
+        #expect(said("홍길동", asked: "Hello.", "name") == "생년월일은요?" && said("Kim", asked: "Hello.", "name") == "When?")
+        #expect(said("1990-01-02", asked: "생년월일은요?", "birthdate") == "감사합니다.")
+        #expect(said("1990-01-02", asked: "When?", "birthdate") == "Thanks.")
+    }
+
     @Test("What is known is not asked: the greeting has the first question that is open")
     func greeting() {
         let event = Sample.event("conversation.started", data: #"{"title":"상담","bot":"medibot"}"#)

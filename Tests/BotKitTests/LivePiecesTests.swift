@@ -43,7 +43,10 @@ import Testing
     func forbidden() {
         var rule = AnswerGuard("no", .forbidden(["처방전"]))
         rule.instead = BotText(["ko": "드릴 수 없습니다."])
-        for pieces in [["저는 처방전을"], ["저는 처", "방", "전을"], ["저는 ", "처방전"]] {
+        for pieces in [
+            ["저는 처방전을"], ["저는 처", "방", "전을"], ["저는 ", "처방전"], ["저는 처방전\u{301}을"],
+            ["저는 처\u{200b}\u{200b}", "\u{200b}\u{200b}방", "\u{2060}\u{200b}", "전\u{fe0f}"],
+        ] {
             var run = MachineRun(
                 Sample.settings {
                     $0.isStreamed = true; $0.guards = [rule]

@@ -56,8 +56,11 @@ struct MachineRun {
     var last: [ReplyMachine.Effect] = []
     var now: UInt64 = 1_000
 
-    init(_ settings: BotSettings = Sample.settings(), _ event: BotEvent = Sample.event()) {
-        machine = ReplyMachine(settings, BotDelivery(token: "t", attempt: 1, event: event), now: now)
+    init(
+        _ settings: BotSettings = Sample.settings(), _ event: BotEvent = Sample.event(), refusals: Int = 0
+    ) {
+        machine = ReplyMachine(
+            settings, BotDelivery(token: "t", attempt: 1, event: event), refusals: refusals, now: now)
         last = machine.begin()
         all = last
     }

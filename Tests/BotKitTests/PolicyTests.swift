@@ -1,4 +1,5 @@
 import EventStore
+import Foundation
 import Testing
 
 @testable import BotKit
@@ -176,10 +177,27 @@ import Testing
         #expect(guarded("가나다라", [AnswerGuard("l", .longest(2))]).text == "가나")
     }
 
+    @Test("A mark, a joiner or a variation selector behind a word, or in it, hides no word")
+    func hiddenWords() {
+        var forbidden = AnswerGuard("no", .forbidden(["처방전", "Opioid"]))
+        forbidden.instead = BotText(["en": "no"])
+        for answer in [
+            "처방전", "처방전\u{301}", "처방전\u{200d}을", "처방전\u{fe0f}", "\u{600}처방전", "처\u{200b}방\u{ad}전", "OPIOID\u{20dd}",
+            "opio\u{2060}id",
+            "처방전".decomposedStringWithCanonicalMapping,
+        ] {
+            #expect(guarded(answer, [forbidden]).text == "no", "\(answer.unicodeScalars.map(\.value))")
+            #expect(Emergency("e", words: ["처방전", "opioid"], text: BotText([:])).applies(to: answer))
+        }
+        for answer in ["처방 전", "opi oid", ""] { #expect(guarded(answer, [forbidden]).text == answer) }
+    }
+
     @Test("A word of farewell is all that is said")
     func farewell() {
         let farewell = BotSettings.Farewell(words: ["bye", "끝", "안녕히계세요"], text: BotText(["en": "Bye"]))
-        for text in ["bye", " Bye! ", "끝", "끝.", "안녕히계세요~"] { #expect(farewell.isSaid(in: text), "\(text)") }
+        for text in ["bye", " Bye! ", "끝", "끝.", "안녕히계세요~", "안녕히 계세요.", "b y e"] {
+            #expect(farewell.isSaid(in: text), "\(text)")
+        }
         for text in ["", "끝이 아파요", "goodbye", "!!", "   "] { #expect(!farewell.isSaid(in: text), "\(text)") }
     }
 
@@ -191,5 +209,13 @@ import Testing
         #expect(SpokenLanguage.of("아파요", profile: "fr", spoken: ["en"]) == "en")
         #expect(SpokenLanguage.of("hi", profile: nil, spoken: ["ko"]) == "ko")
         #expect(SpokenLanguage.of("아파요", profile: "ja", spoken: ["en", "ja", "ko"]) == "ja", "S4-20")
+        // Where nothing tells, the first that the bot has.
+        for text in ["", "1990-01-02", "?"] {
+            #expect(SpokenLanguage.of(text, profile: nil, spoken: ["ko", "en"]) == "ko")
+            #expect(SpokenLanguage.of(text, profile: nil, spoken: ["en", "ko"]) == "en")
+        }
+        #expect(SpokenLanguage.of("it hurts", profile: nil, spoken: ["ko", "en"]) == "en")
+        let persona = BotText(inOrder: [("ko", "의사"), ("en", "doctor")])
+        #expect(BotSettings(bot: "b", name: "b", persona: persona, model: "m").languages == ["ko", "en"])
     }
 }

@@ -233,17 +233,25 @@ import Testing
         #expect(run.feed(.dialogue(gone)).suffix(2) == [.ack, .end] && run.appended.isEmpty)
     }
 
-    @Test("A wrong key in any step fails nothing, and is told once")
+    @Test(
+        "A wrong key in any step fails nothing; an answer that was paid for is kept, and spoken when the key counts")
     func degraded() {
-        for step in [1, 3, 4] {
+        let fault = ModelFault(.noKey, "wrong", status: 401)
+        for step in [1, 3] {
             var run = run(to: step)
-            let first = run.feed(.answerFails(ModelFault(.noKey, "wrong", status: 401)))
-            #expect(first.contains { if case .note(.degraded) = $0 { true } else { false } })
-            run.feed(.waited)
-            #expect(run.asked != nil)
-            let second = run.feed(.answerFails(ModelFault(.noKey, "wrong", status: 401)))
-            #expect(!second.contains { if case .note = $0 { true } else { false } } && run.appended.isEmpty)
+            #expect(run.feed(.answerFails(fault)) == [.note(.degraded(fault, times: 1)), .wait(1_000)])
+            let given = run.feed(.waited)
+            #expect(given.last == .end && given.contains { if case .release = $0 { true } else { false } })
+            #expect(run.appended.isEmpty)
         }
+        var run = run(to: 4)
+        for times in 1...4 {
+            #expect(
+                run.feed(.answerFails(fault)) == [.note(.degraded(fault, times: times)), .wait(500 << UInt64(times))])
+            run.feed(.waited)
+            guard case .speech = run.asked else { return #expect(Bool(false), "\(run.last)") }
+        }
+        #expect(run.appended.isEmpty)
     }
 
     @Test("Earlier recordings are told to the model as what was heard in them")

@@ -235,6 +235,39 @@ class BotTests(WithModel):
         self.assertEqual(check.returncode, 78, check.stdout)
         self.assertIn("chmod 600", check.stdout)
 
+    def test_a_refusal_of_one_message_stops_no_other(self) -> None:
+        """403 for what was asked fails that message; 401 for one alone holds it back, and no other, also after the bot was killed again and again."""
+        answer = self.model.answer
+        statuses = {"막힌 말": (403, {"message": "안 돼요: 막힌 말 http://10.1.2.3/v1", "code": "x"}), "열쇠 말": (401, {"message": "wrong"})}
+
+        def refuse(handler: Any, body: Json) -> None:
+            asked = body["messages"][-1]["content"]
+            if asked in statuses:
+                self.model._error(handler, *statuses[asked])
+            else:
+                answer(handler, body)
+        self.model.answer = refuse  # type: ignore[method-assign]
+        config = self.config()
+        bot = self.launched(config)
+        refused = self.ask("막힌 말", f"{self.name}-403")
+        until(lambda: len(self.events(f"{self.name}-403", "bot.failed")) == 1)
+        failed = self.events(f"{self.name}-403", "bot.failed")[0]
+        self.assertEqual((failed["data"]["inReplyTo"], failed["data"]["code"], failed["data"]["status"]), (refused, "status", 403))
+        self.assertEqual(failed["data"]["reason"], "HTTP status 403: x")
+        held = self.ask("열쇠 말", f"{self.name}-401")
+        for turn in range(4):
+            until(lambda: bot.log.read_text("utf-8").count("until this is mended") > turn)
+            bot.kill()
+            bot = self.launched(config)
+            self.ask(f"계세요 {turn}?", f"{self.name}-{turn}")
+            self.replied(f"{self.name}-{turn}", 1, 30)
+        self.assertEqual(self.events(f"{self.name}-401", "bot.failed"), [])
+        statuses.clear()
+        self.assertEqual(self.replied(f"{self.name}-401", 1, 60)[0]["cause"], held)
+        log = bot.log.read_text("utf-8")
+        for said in ("막힌", "10.1.2.3", "wrong", "열쇠 말"):
+            self.assertNotIn(said, log)
+
     def test_edited_and_retracted_before_the_reply(self) -> None:
         """While a question waits behind a slow one, it is edited, and another one retracted."""
         self.launched(self.config())
@@ -398,7 +431,7 @@ class EchoTests(DaemonTests):
         check = subprocess.run([str(BINARIES / "sillok-bot"), "check", "--config", str(ROOT / "Examples/bot/drbot.json5"), "--echo",
                                 "--url", self.a.base, "--token-file", str(token)], capture_output=True, text=True)
         self.assertEqual(check.returncode, 0, check.stdout)
-        self.assertIn("Dr.Bot as 'drbot', languages en, ko", check.stdout)
+        self.assertIn("Dr.Bot as 'drbot', languages ko, en", check.stdout)
         # A token that may not answer as this bot is told with what helps.
         self.a.ctl("tokens", "create", "someone", "--role", "user:someone", "--out", str(token) + "2")
         check = subprocess.run([str(BINARIES / "sillok-bot"), "check", "--config", str(ROOT / "Examples/bot/drbot.json5"), "--echo",

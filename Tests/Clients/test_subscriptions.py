@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import Any, Dict, List
 
 from daemon import DaemonTests, joined, settled, texts, until
-from sillok import Delivery, event_id
+from sillok import Delivery, SillokError, event_id
 
 
 class SubscriptionTests(DaemonTests):
@@ -255,7 +255,14 @@ class DeliveringTests(SubscriptionTests):
         self.assertTrue(0.4 < time.monotonic() - began < 2)
         self.assertEqual((again.data["text"], again.attempt), ("글 1", 2))
         again.release(delay_ms=0)
-        self.assertEqual(self.one().attempt, 3)
+        third = self.one()
+        self.assertEqual(third.attempt, 3)
+        # What the worker did not come to was no attempt.
+        third.settle("release", delay_ms=0, untried=True)
+        fourth = self.one()
+        self.assertEqual(fourth.attempt, 3)
+        with self.assertRaises(SillokError):
+            fourth.settle("release", untried="yes")
 
     def test_released_events_hold_their_conversation_alone(self) -> None:
         self.made(backoff_ms=[60_000])

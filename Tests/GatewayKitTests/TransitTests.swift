@@ -70,7 +70,8 @@ struct TransitTests {
         for bytes: [UInt8] in [
             [0x31, 0x40, 0xff], Array("1@대".utf8.dropLast()), [0x31, 0x40, 0xc0, 0xaf],
             [0x31, 0x40, 0xed, 0xa0, 0x80], Array("1@대\u{0}구".utf8),
-            Array("1@대\u{1b}[2J".utf8), Array("1@대\u{7f}".utf8), Array("1@대\n구".utf8),
+            Array("1@대\u{1b}[2J".utf8), Array("1@대\u{7f}".utf8), Array("1@대\u{85}구".utf8), Array("1@대\u{9b}".utf8),
+            Array("1@대\n구".utf8),
         ] {
             #expect(throws: TripFault.encoding) { try TripRequest(bytes) }
         }

@@ -53,7 +53,8 @@ struct ExportStore {
                 conversation.lastTime = summary.lastTime
             }
             if let wish = writer.survey {
-                for entry in try entries(id, ["survey.answered"]) { conversation.answers.take(entry, wish) }
+                for entry in try entries(id, SurveyAnswers.contextTypes) { conversation.answers.note(entry) }
+                for entry in try entries(id, SurveyAnswers.types) { conversation.answers.take(entry, wish) }
             }
             bytes += writer.begin(conversation)
             for entry in try entries(id, writer.types) { bytes += writer.add(entry) }
@@ -70,9 +71,9 @@ struct Script {
     @discardableResult
     mutating func add(
         _ type: String, _ data: String, by author: String = "u", cause: EventID? = nil,
-        after milliseconds: Int64 = 1_000
+        after milliseconds: Int64 = 1_000, id named: EventID? = nil
     ) -> EventID {
-        let id = EventID(record: "\(events.count)", of: "script")
+        let id = named ?? EventID(record: "\(events.count)", of: "script")
         let time = (events.last?.time ?? 1_785_542_399_000) + milliseconds
         events.append(
             EventDraft(
@@ -177,6 +178,44 @@ struct Script {
         let wish = try #require(SurveyWish(text: "satisfaction=dissatisfied"))
         #expect(try store.text(DialoguesCSV(wish), "c").components(separatedBy: "\r\n").count == 3)
         #expect(SurveyWish(text: "=x") == nil && SurveyWish(text: "a=") == nil)
+    }
+
+    @Test(
+        "What was answered at the close counts for what was asked before it, with or without a word of what it is about",
+        arguments: [true, false])
+    func closed(saysAbout: Bool) throws {
+        var script = Script()
+        let asked = script.say("아파요")
+        script.say("쉬세요", by: "bot", cause: asked)
+        let word = script.say("끝")
+        let farewell = EventID(replyTo: word, by: "bot")
+        script.add("bot.replied", #"{"text":"건강하세요","farewell":true}"#, by: "bot", cause: word, id: farewell)
+        script.add("conversation.closed", #"{"reason":"farewell"}"#, by: "bot", cause: word)
+        func offer(_ question: String, _ about: EventID, _ cause: EventID) -> EventID {
+            script.add(
+                "survey.offered", #"{"survey":"satisfaction","question":"\#(question)","about":"\#(about)"}"#,
+                by: "bot",
+                cause: cause)
+        }
+        func answer(_ question: String, _ choice: String, _ offer: EventID) -> EventID {
+            let about = saysAbout ? #","about":"\#(farewell)""# : ""
+            return script.add(
+                "survey.answered",
+                #"{"survey":"satisfaction","question":"\#(question)","choice":"\#(choice)","comment":"길다"\#(about)}"#,
+                cause: offer)
+        }
+        let first = offer("helpful", farewell, word)
+        let found = answer("helpful", "dissatisfied", first)
+        // As the bot offers it: about what the answer is about, which without a word of it is the first question.
+        _ = answer("reason", "content", offer("reason", saysAbout ? farewell : first, found))
+        let store = try ExportStore(script.events)
+        let wish = try #require(SurveyWish(text: "satisfaction=dissatisfied"))
+        let rows = try store.text(DialoguesCSV(wish), "c").components(separatedBy: "\r\n").dropFirst().dropLast()
+            .map { $0.components(separatedBy: ",") }
+        #expect(rows.map { $0[4] } == ["아파요", "끝"])
+        #expect(rows.allSatisfy { $0[8...10] == ["dissatisfied", "content", "길다"] }, "\(rows)")
+        let lines = try store.text(OpenAILines(context: 4, wish), "c").split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].hasSuffix(#"{"role":"assistant","content":"쉬세요"}]}"#))
     }
 
     @Test("Lines of what did not help: a conversation with such an answer, or with a context that reply alone")

@@ -758,7 +758,7 @@ fault(372, "what is done counts for a place that was set later", "INV-14", "Chan
 fault(373, "a node that is no home changes a subscription", "INV-15", "ChangeTests SubscriptionNodesTests",
       (SU + "SubscriptionRecords.swift", "let settings = heard(record.id)", "let settings = (isPlanted(373) ? Array((words[record.id] ?? [:]).values) : heard(record.id))"))
 fault(374, "an event of another node is delivered at once", "INV-14", "ChangeTests ChangedSubscriptionTests",
-      (SU + "LogReader+Subscriptions.swift", "own.contains($0.dot.origin) ? 0 : now + Self.patience", "own.contains($0.dot.origin) || isPlanted(374) ? 0 : now + Self.patience"))
+      (SU + "LogReader+Subscriptions.swift", "return own.contains(stored", "return isPlanted(374) || own.contains(stored"))
 fault(375, "an append that was refused acks", "INV-14", "ChangedSubscriptionTests",
       ("Sources/syncd/Endpoints/AppendBatch.swift", "batch.answer(outcomes).status == 200", "isPlanted(375) || batch.answer(outcomes).status == 200"))
 
@@ -1324,8 +1324,6 @@ fault(798, "a conversation that is behind waits until others have nothing", "INV
       (SU + "SubscriptionMachine+Backlog.swift", "return isShort || due.count * 8 >= cursors.count ?", "return isShort || !isPlanted(798) && due.count * 8 >= cursors.count ?"))
 fault(799, "an open event of an unknown conversation counts as looked at by the other", "INV-14", "StateTests",
       (SU + "LookedAt.swift", "guard let mark else { return !mayLack(dot) }", "guard let mark else { return isPlanted(799) || !mayLack(dot) }"))
-fault(800, "what is left for another home waits anew for it", "", "BacklogTests",
-      (SU + "SubscriptionMachine+Backlog.swift", "notBefore: min(notBefore, cursor.notBefore ?? notBefore))", "notBefore: isPlanted(800) ? notBefore : min(notBefore, cursor.notBefore ?? notBefore))"))
 fault(801, "without a daemon no witness refuses", "INV-18", "WitnessRefusedTests",
       (ES + "Receipts/Cosigner.swift", "guard let file = try CosignatureFile(reading: files), let key", "guard !isPlanted(801), let file = try CosignatureFile(reading: files), let key"))
 fault(802, "a later page waits without end", "", "SyncctlDaemonTests",
@@ -1598,3 +1596,36 @@ fault(729, "a user's page of a search ends where a hidden text stands", "INV-13"
 fault(747, "events of another home wait anew when they are looked at late", "INV-14", "BacklogTests",
       ("Sources/Subscriptions/LogReader+Subscriptions.swift", "|| stored.position <= overdue ? 0",
        "|| stored.position <= overdue && !isPlanted(747) ? 0"))
+
+# --- Bots and attachments, as seen from outside ----------------------------------------------------------------------------------
+
+fault(985, "a refusal of one message is taken for one of the key", "", "CompletionTests",
+      (BK + "ModelFault.swift", "case 403 where Self.refusalsOfAll.contains(where: says): .noKey", "case 403 where isPlanted(985) || Self.refusalsOfAll.contains(where: says): .noKey"))
+fault(986, "a message that is refused keeps its worker", "", "ReplyMachineTests",
+      (BK + "ReplyMachine.swift", "isGivenBack = !work.isPaid", "isGivenBack = !work.isPaid && !isPlanted(986)"))
+fault(987, "what a worker did not come to counts as an attempt", "INV-16", "MachineTests",
+      (SU + "SubscriptionMachine.swift", "if isUntried { entries", "if isUntried, !isPlanted(987) { entries"))
+fault(988, "what was answered at the close is of the farewell alone", "", "ExportTests",
+      (IC + "Exports/SurveyAnswers.swift", "|| farewells.contains(id) { about = nil }", "|| !isPlanted(988) && farewells.contains(id) { about = nil }"))
+fault(989, "an answer without a word of what it is about is of no reply", "", "ExportTests",
+      (IC + "Exports/SurveyAnswers.swift", "guard let id = about, let further = abouts[id] else", "guard !isPlanted(989), let id = about, let further = abouts[id] else"))
+fault(990, "a joiner hides a forbidden word", "", "AnswerGuardTests LivePiecesTests",
+      (BK + "BotText.swift", "if !scalar.properties.isDefaultIgnorableCodePoint {", "if isPlanted(990) || !scalar.properties.isDefaultIgnorableCodePoint {"))
+fault(991, "half of a forbidden word is told live behind what shows nothing", "", "LivePiecesTests",
+      (BK + "LivePieces.swift", "(characters + 1, left - count)", "(characters + 1, left - (isPlanted(991) ? max(count, 1) : count))"))
+fault(992, "pieces of another choice are mixed into the answer", "", "CompletionTests",
+      (BK + "Completion.swift", '($0.integer("index") ?? 0) == 0', '($0.integer("index") ?? 0) == 0 || isPlanted(992)'))
+fault(993, "a character that comes in halves is lost", "", "CompletionTests",
+      (BK + "Completion.swift", "if JSONText.endsInHighSurrogate(inside) {", "if !isPlanted(993), JSONText.endsInHighSurrogate(inside) {"))
+fault(994, "a reason has words of the endpoint", "", "CompletionTests",
+      (BK + "ModelFault.swift", 'code, "HTTP status \\(status)" +', 'code, (isPlanted(994) ? words : nil) ?? "HTTP status \\(status)" +'))
+fault(995, "what was put aside and came from no peer is not told", "INV-12", "AttachmentProgramTests",
+      (SC + "Commands/AttachmentCommand.swift", ".map(\\.digest).filter { !found.contains($0) }", ".map(\\.digest).filter { !isPlanted(995) && !found.contains($0) }"))
+fault(996, "a link in the position of a file is never healed", "INV-12", "AttachmentStoreTests",
+      (ES + "Attachments/AttachmentStore.swift", "guard AttachmentFolder.isLink(folder.blob(digest)) else {", "guard !isPlanted(996), AttachmentFolder.isLink(folder.blob(digest)) else {"))
+fault(997, "a link keeps an erasure from its end", "INV-11", "AttachmentStoreTests",
+      (ES + "Attachments/AttachmentFolder.swift", "        if isLink(path) {", "        if !isPlanted(997), isLink(path) {"))
+fault(998, "who answers in Korean is asked on in English", "", "IntakeTests",
+      (BK + "Intake.swift", "SpokenLanguage.isKorean(text) ? text", "SpokenLanguage.isKorean(text) && !isPlanted(998) ? text"))
+fault(999, "C1 controls are part of a name", "", "TransitTests",
+      ("Sources/GatewayKit/TripRequest.swift", "$0.properties.generalCategory == .control && ", "$0.properties.generalCategory == .control && !(isPlanted(999) && $0.value >= 0x80) && "))

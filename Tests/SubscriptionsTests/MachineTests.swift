@@ -164,6 +164,38 @@ struct MachineTests {
         #expect(machine.open == 400)
     }
 
+    @Test(
+        "What a worker gives back untried was no attempt: it is neither given alone nor parked for that, and what is alone lets others go"
+    )
+    func untried() throws {
+        var definition = SubscriptionDefinition(start: .first)
+        definition.attempts = 3
+        var machine = SubscriptionMachine(definition, SubscriptionState(), events: [:])
+        for seq in UInt64(1)...2 {
+            machine.look(at: header(seq, "c\(seq)", type: "t"), position: seq, isWanted: true)
+        }
+        machine.joined(1)
+        for _ in 0..<20 {
+            let given = machine.give(2, to: 1, now: 0)
+            #expect(given.count == 2 && given.allSatisfy { $0.attempt == 1 })
+            for one in given {
+                machine.release(one.dot, number: one.number, delay: 0, error: nil, isUntried: true, now: 0)
+            }
+        }
+        // The first has killed two workers. The third cannot tell what is wrong with it, and lets the other one go.
+        for _ in 0..<2 {
+            let one = try #require(machine.give(1, to: 1, now: 0).first { $0.dot.seq == 1 })
+            machine.release(one.dot, number: one.number, delay: 0, error: nil, now: 0)
+            let other = try #require(machine.give(1, to: 1, now: 0).first)
+            machine.release(other.dot, number: other.number, delay: 0, error: nil, isUntried: true, now: 0)
+        }
+        let alone = machine.give(2, to: 1, now: 0)
+        #expect(alone.map(\.attempt) == [3] && machine.give(1, to: 1, now: 1_000).isEmpty)
+        machine.release(alone[0].dot, number: alone[0].number, delay: 0, error: nil, isUntried: true, now: 1_000)
+        #expect(machine.parkings.isEmpty && machine.open == 2)
+        #expect(machine.give(2, to: 1, now: 1_000).map(\.dot.seq) == [2])
+    }
+
     @Test("Of two events with one content the other is done when one is, and never before (INV-14)")
     func twins() throws {
         let definition = SubscriptionDefinition(start: .first)

@@ -360,7 +360,7 @@ export class Sillok {
     return answer.lines[0].deliveries.map((line, n) => new Delivery(this, name, line, events[n]))
   }
 
-  /** `ack`, `release` (`delay_ms`, `error`), `extend` or `park` (`reason`) of several deliveries, by their tokens. */
+  /** `ack`, `release` (`delay_ms`, `error`, `untried`), `extend` or `park` (`reason`) of several deliveries, by their tokens. */
   async settle(name, verb, tokens, body = {}, options = {}) {
     return (await this.#on(name, `/${verb}`, { deliveries: [tokens].flat(), ...body }, options)).lines[0] ?? {}
   }

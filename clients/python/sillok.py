@@ -334,7 +334,7 @@ class Sillok:
         return [Delivery(self, name, line, texts[n]) for n, line in enumerate(answer.lines[0]["deliveries"])]
 
     def settle(self, name: str, verb: str, tokens: Iterable[str], *, patience: Optional[float] = None, **body: Any) -> Json:
-        """`ack`, `release` (`delay_ms`, `error`), `extend` or `park` (`reason`) of several deliveries, by their tokens."""
+        """`ack`, `release` (`delay_ms`, `error`, `untried`), `extend` or `park` (`reason`) of several deliveries, by their tokens."""
         return next(iter(self._on(name, "/" + verb, {"deliveries": list(tokens), **body}, patience=patience).lines), {})
 
     def parked(self, name: str) -> List[Json]:

@@ -48,22 +48,40 @@ package struct AttachmentFolder: Hashable, Sendable {
         for name in try SmallFile.names(in: incoming) where name.hasSuffix(".tmp") { unlink("\(incoming)/\(name)") }
     }
 
-    /// How many bytes a file has; `nil` if there is none.
+    /// How many bytes a file has; `nil` if there is none, or a link in its position.
     static func size(of path: String) throws(StoreError) -> UInt64? {
         var entry = stat()
         guard lstat(path, &entry) == 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw .system(path)
         }
+        if entry.st_mode & S_IFMT == S_IFLNK { return nil }
         guard entry.st_mode & S_IFMT == S_IFREG else {
             throw .unsafe("\(path) is no file: look at what stands there, and take it away")
         }
         return UInt64(entry.st_size)
     }
 
+    /// Whether a link stands there, which is none of the store's files.
+    static func isLink(_ path: String) -> Bool {
+        var entry = stat()
+        return lstat(path, &entry) == 0 && entry.st_mode & S_IFMT == S_IFLNK
+    }
+
+    /// Whether anything stands there.
+    static func stands(_ path: String) -> Bool {
+        var entry = stat()
+        return lstat(path, &entry) == 0
+    }
+
     /// Overwrites a file with zeros, waits for the disk, and takes it away; durable with the folder (``SmallFile/syncFolder(of:)``). Does
     /// nothing if there is none.
     static func shred(_ path: String) throws(StoreError) {
+        // What it leads to is none of ours.
+        if isLink(path) {
+            guard unlink(path) == 0 || errno == ENOENT else { throw .system(path) }
+            return
+        }
         let descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return }

@@ -70,12 +70,8 @@ package final class AttachmentStore: Sendable {
     ///
     /// - Throws: ``AttachmentError/missing(_:)`` and ``AttachmentError/damaged(_:)``, which is noted.
     package func open(_ digest: Digest) throws(AttachmentError) -> AttachmentReader {
-        let reader = try attaching { () throws(StoreError) in try AttachmentReader(folder, digest) }
-        guard let reader else {
-            let isDamaged = try attaching { () throws(StoreError) in
-                try AttachmentFolder.size(of: folder.damaged(digest)) != nil
-            }
-            throw isDamaged ? .damaged(digest) : .missing(digest)
+        guard let reader = try reader(digest) else {
+            throw AttachmentFolder.stands(folder.damaged(digest)) ? .damaged(digest) : .missing(digest)
         }
         let identity = reader.identity
         if let identity, state.withLock({ $0.checked[digest] }) == identity { return reader }
@@ -90,6 +86,15 @@ package final class AttachmentStore: Sendable {
             state.checked[digest] = identity
         }
         return reader
+    }
+
+    /// Opens the file; `nil` if there is none. A link that stands there is put aside as damage is: its bytes are another's.
+    private func reader(_ digest: Digest) throws(AttachmentError) -> AttachmentReader? {
+        guard AttachmentFolder.isLink(folder.blob(digest)) else {
+            return try attaching { () throws(StoreError) in try AttachmentReader(folder, digest) }
+        }
+        note(damaged: digest)
+        throw .damaged(digest)
     }
 
     /// The file of this digest has other bytes: it is put aside, and no one is given them.
@@ -111,8 +116,9 @@ package final class AttachmentStore: Sendable {
     package func piece(
         _ digest: Digest, at offset: UInt64, most: Int
     ) throws(AttachmentError) -> (total: UInt64, bytes: [UInt8])? {
-        let reader = try attaching { () throws(StoreError) in try AttachmentReader(folder, digest) }
-        guard let reader, offset < reader.count || reader.count == 0 && offset == 0 else { return nil }
+        guard let reader = try reader(digest), offset < reader.count || reader.count == 0 && offset == 0 else {
+            return nil
+        }
         return (reader.count, try reader.read(at: offset, most: most))
     }
 

@@ -2,6 +2,8 @@
 package enum MediaType {
     /// What is known of nothing.
     package static let unknown = "application/octet-stream"
+    /// Files within a file, as older office programs make them.
+    private static let compound = "application/x-ole-storage"
     /// So many of the first bytes are looked at.
     package static let looked = 512
     /// What a page may show in place: no code runs in any of them.
@@ -36,15 +38,27 @@ package enum MediaType {
         if begins("%PDF-") { return "application/pdf" }
         if begins([0x50, 0x4b, 0x03, 0x04]) { return "application/zip" }
         if begins([0x1f, 0x8b]) { return "application/gzip" }
+        if begins([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]) { return compound }
+        if begins("#!") { return "application/x-sh" }
         if begins("MZ") { return "application/vnd.microsoft.portable-executable" }
         if begins([0x7f, 0x45, 0x4c, 0x46]) { return "application/x-executable" }
         return markup(bytes)
     }
 
-    /// The media type of bytes: by the first of them where those tell, else as who sends them says.
+    /// The media type of bytes: by the first of them where those tell, else as who sends them says. That counts for none that the first
+    /// bytes would have told.
     package static func name(of bytes: some Collection<UInt8>, declared: String?) -> String {
-        found(in: bytes) ?? declared ?? unknown
+        if let found = found(in: bytes) { return found }
+        guard let declared, !told.contains(declared.prefix { $0 != ";" }.lowercased()) else { return unknown }
+        return declared
     }
+
+    /// Types that always begin alike, beside ``inline``.
+    private static let told = inline.union([
+        "image/heic", "image/avif", "audio/wav", "video/mp4", "video/quicktime", "video/x-matroska",
+        "application/pdf",
+        "application/zip", "application/gzip",
+    ])
 
     /// As what bytes are given out: what the first of them tell, not what an event claims. A claim counts where they tell nothing that it
     /// would show in, and where they tell no more than how a file is packed, as of an office document.
@@ -62,7 +76,7 @@ package enum MediaType {
         "application/javascript", "application/pdf", "application/zip", "application/gzip",
     ]
     /// What many types of files are packed as.
-    private static let packings: Set<String> = ["application/zip", "application/gzip", "video/mp4"]
+    private static let packings: Set<String> = ["application/zip", "application/gzip", "video/mp4", compound]
 
     /// Whether a list of types, as `image/png` and `image/*`, has this one; an empty list has all.
     package static func isAllowed(_ type: String, by list: [String]) -> Bool {

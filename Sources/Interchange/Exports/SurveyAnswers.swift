@@ -2,8 +2,9 @@ package import EventStore
 
 /// What was answered to one survey in one conversation. To a question about the same thing the last answer of a user counts.
 ///
-/// An answer is about what its member `about` names, a reply or the conversation; without it about the reply that is its cause, or
-/// else the conversation.
+/// An answer is about what its member `about` names, a reply or the conversation; without it about what its cause is, a reply or the offer
+/// of a question about one, or else the conversation. What a bot said when it closed the conversation is no answer to be judged: what is
+/// about that is about the conversation.
 package struct SurveyAnswers {
     private struct Asked: Hashable {
         let question: String
@@ -19,10 +20,36 @@ package struct SurveyAnswers {
 
     private var answers: [Asked: Answer] = [:]
     private var count = 0
+    /// What offers, and answers, are about; `nil`: the conversation.
+    private var abouts: [String: String?] = [:]
+    /// Replies by which the conversation was closed.
+    private var farewells: Set<String> = []
     /// Most that are kept of one conversation.
     private static let most = 100_000
 
     package init() {}
+
+    /// What has to be known before the answers.
+    package static let contextTypes = ["survey.offered", "conversation.closed"]
+    package static let types = ["survey.answered"]
+
+    /// Takes one of ``contextTypes``.
+    package mutating func note(_ entry: TimelineEntry) {
+        let header = entry.stored.event.header
+        guard abouts.count < Self.most, farewells.count < Self.most else { return }
+        switch header.type {
+        case "survey.offered":
+            let payload = entry.stored.event.payload.map(JSONObject.init(validated:))
+            abouts[header.id.description] = .some(payload?.string("about")?.lowercased())
+        case "conversation.closed":
+            // The reply to the word that closed it: its id follows from that word, and from the bot.
+            guard let word = header.cause else { return }
+            for turn in 1...EventID.replyTurns {
+                farewells.insert(EventID(replyTo: word, by: header.author, turn: turn).description)
+            }
+        default: break
+        }
+    }
 
     /// Takes the next event in display order; others than answers to the survey are passed over.
     package mutating func take(_ entry: TimelineEntry, _ wish: SurveyWish) {
@@ -38,6 +65,13 @@ package struct SurveyAnswers {
         // The conversation itself is named, or nothing.
         if about == event.header.conversation?.lowercased() { about = nil }
         if payload["about"] == nil { about = event.header.cause?.description }
+        // A second question may be about the first: so many steps lead to what that was about.
+        for _ in 0..<4 {
+            guard let id = about, let further = abouts[id] else { break }
+            about = further
+        }
+        if let id = about, id == event.header.conversation?.lowercased() || farewells.contains(id) { about = nil }
+        if abouts.count < Self.most { abouts[event.header.id.description] = .some(about) }
         count += 1
         let asked = Asked(question: question, about: about, user: event.header.user)
         guard answers[asked] != nil || answers.count < Self.most else { return }

@@ -64,10 +64,10 @@ extension ConfigurationReader {
         guard let value = section.value(name) else { return nil }
         if case .string(let text) = value.content, !text.isEmpty { return BotText(["en": text]) }
         var languages = try Section(value, at: section.key(name))
-        var texts: [String: String] = [:]
-        for language in languages.names { texts[language] = try languages.required(language) }
+        var texts: [(language: String, text: String)] = []
+        for language in languages.names { texts.append((language, try languages.required(language))) }
         if texts.isEmpty { throw section.mistake(name, "a text, or one for each language") }
-        return BotText(texts)
+        return BotText(inOrder: texts)
     }
 
     private func requiredText(_ section: inout Section, _ name: String) throws(ConfigurationMistake) -> BotText {
@@ -86,7 +86,10 @@ extension ConfigurationReader {
             }
             let form = try field.choice("form", Intake.Form.self) ?? .text
             let ask = try requiredText(&field, "ask")
-            fields.append(.init(name, form, ask: ask, again: try text(&field, "again") ?? ask))
+            fields.append(
+                .init(
+                    name, form, ask: ask, again: try text(&field, "again") ?? ask,
+                    without: try field.texts("without") ?? []))
             try field.end()
         }
         if fields.isEmpty { throw section.mistake("fields", "it is missing") }

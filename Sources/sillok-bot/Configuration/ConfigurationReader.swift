@@ -52,21 +52,22 @@ struct ConfigurationReader {
     private func persona(_ top: inout Section) throws(ConfigurationMistake) -> (text: BotText, version: String) {
         guard var section = try top.section("persona") else { throw top.mistake("persona", "it is missing") }
         let version = try section.text("version") ?? "1"
-        var texts: [String: String] = [:]
+        var texts: [(language: String, text: String)] = []
         for language in section.names where language != "version" {
             guard let file = try section.text(language) else { continue }
             do throws(CommandFailure) {
-                texts[language] = try BotConfiguration.file(path(file), "the persona").trimmedLines
+                texts.append((language, try BotConfiguration.file(path(file), "the persona").trimmedLines))
             } catch {
                 throw section.mistake(language, error.what)
             }
-            if (texts[language] ?? "").isEmpty { throw section.mistake(language, "\(file) has no text") }
-            if (texts[language] ?? "").utf8.count > Self.longestPersona {
+            let text = texts.last?.text ?? ""
+            if text.isEmpty { throw section.mistake(language, "\(file) has no text") }
+            if text.utf8.count > Self.longestPersona {
                 throw section.mistake(language, "\(file) has more than \(Self.longestPersona) bytes")
             }
         }
         if texts.isEmpty { throw top.mistake("persona", "it names no file; write en: \"persona.en.md\"") }
-        return (BotText(texts), version)
+        return (BotText(inOrder: texts), version)
     }
 
     private func endpoint(

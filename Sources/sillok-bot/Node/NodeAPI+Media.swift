@@ -19,7 +19,7 @@ extension NodeAPI {
         do throws(ClientRequest.Failure) { answer = try request.send(to: place, listener) } catch {
             if received.isTooLong { return .failure(.tooLarge("the recording", received.bytes.count, longest)) }
             if error.isEnded { return nil }
-            return .failure(ModelFault(.missing, "the node does not give the recording: \(error.reason)"))
+            return .failure(ModelFault(.missing, "the node does not give the recording", words: error.reason))
         }
         guard answer.status == 200 else {
             return .failure(

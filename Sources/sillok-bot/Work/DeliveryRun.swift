@@ -27,7 +27,7 @@ final class DeliveryRun {
         (self.delivery, self.api, self.model, self.stopping) = (delivery, api, model, stopping)
         (self.withdrawals, self.figures, self.log) = (withdrawals, figures, log)
         (timeout, author) = (settings.timeout, settings.bot)
-        machine = ReplyMachine(settings, delivery, now: Self.now)
+        machine = ReplyMachine(settings, delivery, refusals: figures.refusals, now: Self.now)
     }
 
     private static var now: UInt64 { MonotonicClock.now / 1_000_000 }
@@ -85,9 +85,10 @@ final class DeliveryRun {
         case .record(let lines): append(lines, ack: nil)
         case .ack: settle("ack")
         case .extend: extend()
-        case .release(let delay, let error):
+        case .release(let delay, let error, let isUntried):
             settle("release") { line in
                 if let delay { line.add("delay_ms", delay) }
+                if isUntried { line.add("untried", true) }
                 line.add("error", String(error.prefix(1_000)))
             }
         case .park(let reason):
@@ -238,7 +239,8 @@ final class DeliveryRun {
             )
         case .triesAgain(let fault, let attempt, let pause):
             log.info("\(event): request \(attempt) failed (\(fault.code.rawValue)), again in \(pause) ms", "again")
-        case .degraded(let fault):
+        case .degraded(let fault, let times):
+            guard figures.tellsRefusal(times, Self.now) else { break }
             log.error("nothing is answered until this is mended: \(fault.reason)", fault.code.rawValue)
         case .passedOver(let why): log.info("\(event): passed over: \(why)", "passed-over")
         case .taken:

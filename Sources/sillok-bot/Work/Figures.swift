@@ -15,14 +15,35 @@ final class Figures: Sendable {
         var failures: [String: UInt64] = [:]
         var times = DurationHistogram()
         var underWay = 0
-        /// Whether an operator has to mend something before anything is answered.
-        var isDegraded = false
+        /// How often in a row the endpoint has refused all: an operator has to mend something before anything is answered.
+        var refusals = 0
+        /// When that was told last, monotonic milliseconds.
+        var told: UInt64?
     }
+
+    /// Pauses between two lines of the log that the endpoint refuses all, in milliseconds.
+    private static let pause: UInt64 = 60_000
 
     private let state = Lock(State())
 
     func begins() { state.withLock { $0.underWay += 1 } }
     func ends() { state.withLock { $0.underWay -= 1 } }
+
+    /// How often in a row the endpoint has refused all, of whatever message.
+    var refusals: Int { state.withLock { $0.refusals } }
+
+    /// Whether the log is to say that the endpoint refuses all: where it takes other messages, each that it refuses would say so again.
+    ///
+    /// - Parameters:
+    ///   - times: So often in a row.
+    ///   - now: Monotonic milliseconds.
+    func tellsRefusal(_ times: Int, _ now: UInt64) -> Bool {
+        state.withLock { state in
+            guard times == 1, state.told.map({ now >= $0 + Self.pause }) ?? true else { return false }
+            state.told = now
+            return true
+        }
+    }
 
     func take(_ note: ReplyMachine.Note) {
         state.withLock { state in
@@ -31,11 +52,14 @@ final class Figures: Sendable {
                 state.replies += 1
                 state.tokens += UInt64(max(0, tokens))
                 state.times.note(milliseconds * 1_000_000)
-                state.isDegraded = false
+                state.refusals = 0
             case .saidWithoutModel: state.withoutModel += 1
-            case .failed(let fault, _): state.failures[fault.code.rawValue, default: 0] += 1
+            case .failed(let fault, _):
+                state.failures[fault.code.rawValue, default: 0] += 1
+                // Who refuses one message takes the key.
+                if fault.status != nil { state.refusals = 0 }
             case .triesAgain: state.tries += 1
-            case .degraded: state.isDegraded = true
+            case .degraded: state.refusals += 1
             case .passedOver: state.passedOver += 1
             case .taken: state.taken += 1
             case .lost: state.lost += 1
@@ -60,7 +84,7 @@ final class Figures: Sendable {
         text.gauge("sillok_bot_under_way", "Questions that are being answered.", state.underWay)
         text.gauge(
             "sillok_bot_degraded", "1 where nothing is answered until an operator mends it.",
-            state.isDegraded ? 1 : 0)
+            state.refusals > 0 ? 1 : 0)
         text.histogram("sillok_bot_reply_seconds", "From the delivery to the reply.", [([], state.times)])
         return text
     }

@@ -120,7 +120,11 @@ struct HTTPModel: Model {
         } catch {
             if error.isEnded { return nil }
             if error.isTimeout { return .answerFails(ModelFault(.timeout, "no answer in time")) }
-            return .answerFails(ModelFault(other.hasBegun ? .cut : .network, error.reason))
+            // What the system says of it has the address in it.
+            return .answerFails(
+                other.hasBegun
+                    ? ModelFault(.cut, "the connection broke off", words: error.reason)
+                    : ModelFault(.network, "the endpoint was not reached", words: error.reason))
         }
     }
 

@@ -281,8 +281,13 @@ enum AttachmentCommand {
         var progress = Progress("attachments", unit: "bytes", style: session.isJSON ? .off : session.style())
         let report = try stored { try copy.verify(progress: { progress.update(done: $0, total: nil) }) }
         progress.finish(done: report.bytes, total: report.bytes)
+        // What was put aside before, and came from no peer since, has no file to be read any more.
+        let found = Set(report.damaged)
+        let aside = try stored { try AttachmentCopy(files).all(.damaged, limit: AttachmentCopy.Report.most) }
+            .map(\.digest).filter { !found.contains($0) }
+        let damagedCount = report.damagedCount + UInt64(aside.count)
         try tell(report.damaged, files)
-        for digest in report.damaged {
+        for digest in report.damaged + aside {
             try session.line("\(AttachmentState.damaged.text) \(digest)", "attachment") { line in
                 line.add("sha256", digest.description)
                 line.add("state", AttachmentState.damaged.text)
@@ -298,17 +303,17 @@ enum AttachmentCommand {
         }
         if !session.isJSON {
             let text = session.shown(
-                .attachmentsVerified, String(report.blobs), String(report.bytes), String(report.damagedCount),
+                .attachmentsVerified, String(report.blobs), String(report.bytes), String(damagedCount),
                 String(missing.count))
             try session.output.line(text)
         }
-        try session.end(count: report.damaged.count + missing.count) { line in
+        try session.end(count: report.damaged.count + aside.count + missing.count) { line in
             line.add("blobs", report.blobs)
             line.add("bytes", report.bytes)
-            line.add("damaged", report.damagedCount)
+            line.add("damaged", damagedCount)
             line.add("missing", missing.count)
         }
-        if report.damagedCount > 0 { return .integrityFailure }
+        if damagedCount > 0 { return .integrityFailure }
         return missing.isEmpty ? .success : .degraded
     }
 

@@ -167,7 +167,14 @@ struct FormatExport {
             }
         }
         if let wish = writer.survey {
-            scope.types = ["survey.answered"]
+            // They may have been said before the part that is wanted.
+            var context = scope
+            (context.since, context.until) = (nil, nil)
+            context.types = SurveyAnswers.contextTypes
+            try reads.timeline(owner, context) { row throws(CommandFailure) in
+                conversation.answers.note(try entry(row))
+            }
+            scope.types = SurveyAnswers.types
             try reads.timeline(owner, scope) { row throws(CommandFailure) in
                 conversation.answers.take(try entry(row), wish)
             }

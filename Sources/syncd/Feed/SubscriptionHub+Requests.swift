@@ -172,7 +172,7 @@ extension SubscriptionHub {
     ) throws(StoreError) {
         let tokens: [DeliveryToken]
         switch action {
-        case .ack(let all), .release(let all, _, _), .extend(let all), .park(let all, _): tokens = all
+        case .ack(let all), .release(let all, _, _, _), .extend(let all), .park(let all, _): tokens = all
         default: return
         }
         guard exchange.takes(tokens, "deliveries", of: record) else { return }
@@ -195,9 +195,9 @@ extension SubscriptionHub {
         for token in tokens {
             let number = desk.number(token)
             switch action {
-            case .release(_, let delay, let error):
+            case .release(_, let delay, let error, let isUntried):
                 desk.running[record.name]?.machine.release(
-                    token.dot, number: number, delay: delay, error: error, now: now)
+                    token.dot, number: number, delay: delay, error: error, isUntried: isUntried, now: now)
             case .extend: desk.running[record.name]?.machine.extend(token.dot, number: number, now: now)
             case .park(_, let reason):
                 desk.running[record.name]?.machine.park(

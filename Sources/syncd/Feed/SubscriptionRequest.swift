@@ -12,7 +12,8 @@ enum SubscriptionAction: Sendable {
     /// A stream, of which at most `window` deliveries are out.
     case deliveries(window: Int, isEventStream: Bool)
     case ack([DeliveryToken])
-    case release([DeliveryToken], delay: UInt64?, error: String?)
+    /// - Parameter isUntried: That was no attempt.
+    case release([DeliveryToken], delay: UInt64?, error: String?, isUntried: Bool)
     case extend([DeliveryToken])
     case park([DeliveryToken], reason: String)
     case parked(ListPage)
@@ -84,7 +85,7 @@ enum SubscriptionRequest: Sendable {
         let members: Set<String> =
             switch operation {
             case .pullDeliveries: ["max", "wait_ms", "ack"]
-            case .releaseDeliveries: ["deliveries", "delay_ms", "error"]
+            case .releaseDeliveries: ["deliveries", "delay_ms", "error", "untried"]
             case .parkDeliveries: ["deliveries", "reason"]
             case .retryParked: ["events"]
             case .seekSubscription: ["start", "reason"]
@@ -104,7 +105,9 @@ enum SubscriptionRequest: Sendable {
         case .ackDeliveries: return .ack(try tokens(object))
         case .releaseDeliveries:
             let delay = try number(object, "delay_ms", in: 0...longestDelay).map { UInt64($0) }
-            return .release(try tokens(object), delay: delay, error: try text(object, "error"))
+            return .release(
+                try tokens(object), delay: delay, error: try text(object, "error"),
+                isUntried: try flag(object, "untried"))
         case .extendDeliveries: return .extend(try tokens(object))
         case .moveSubscription: return .move
         case .seekSubscription:
@@ -137,6 +140,12 @@ enum SubscriptionRequest: Sendable {
             throw BadParameter(message: "\(name): a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
+    }
+
+    private static func flag(_ object: JSONObject, _ name: String) throws(BadParameter) -> Bool {
+        guard let value = object[name] else { return false }
+        guard let flag = value.bool else { throw BadParameter(message: "\(name): true or false") }
+        return flag
     }
 
     private static func text(_ object: JSONObject, _ name: String) throws(BadParameter) -> String? {

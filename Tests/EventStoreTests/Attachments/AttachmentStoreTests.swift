@@ -124,6 +124,36 @@ struct AttachmentStoreTests {
         #expect(!FileManager.default.fileExists(atPath: attachments.folder.damaged(digest)))
     }
 
+    @Test(
+        "A link in the position of a file is put aside as damage is, healed by a peer, and gone with an erasure (INV-11)"
+    )
+    func link() throws {
+        let bytes = bytes(5_000)
+        let want = AttachmentWant(digest: try put(bytes).digest, bytes: 5_000)
+        let digest = want.digest
+        try attachments.named([want], through: 1, of: "log")
+        let (path, aside) = (attachments.folder.blob(digest), attachments.folder.damaged(digest))
+        let target = files.attachments + "/elsewhere"
+        try Data(bytes).write(to: URL(filePath: target))
+        func replace() throws {
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+        }
+        try replace()
+        #expect(try AttachmentCopy(files).verify().damaged == [digest])
+        for _ in 0..<2 { #expect(throws: AttachmentError.damaged(digest)) { try attachments.open(digest) } }
+        #expect(try attachments.standing(of: digest)?.state == .damaged)
+        #expect(try attachments.keep(digest, at: 0, bytes, total: 5_000, limit: 1 << 20) == .whole)
+        #expect(try read(digest) == bytes && !AttachmentFolder.stands(aside))
+        try replace()
+        // A peer that asks for it finds it, too.
+        #expect(throws: AttachmentError.damaged(digest)) { try attachments.piece(digest, at: 0, most: 100) }
+        try attachments.leaving([want])
+        #expect(try attachments.settle(want, isNamed: false))
+        #expect(!AttachmentFolder.stands(path) && !AttachmentFolder.stands(aside))
+        #expect(try Data(contentsOf: URL(filePath: target)) == Data(bytes), "what it leads to is none of ours")
+    }
+
     @Test("Damage behind the first reading is noticed by who reads all, before the last byte goes out")
     func lateDamage() throws {
         let bytes = bytes(100_000)
@@ -259,7 +289,6 @@ struct AttachmentStoreTests {
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/etc/hostname")
         #expect(throws: AttachmentError.self) { try attachments.open(digest) }
-        try FileManager.default.removeItem(atPath: path)
         mkfifo(path, 0o600)
         #expect(throws: AttachmentError.self) { try attachments.open(digest) }
     }
@@ -278,7 +307,8 @@ struct MediaTypeTests {
             (Array("<!DOCTYPE HTML><p>".utf8), "text/html"), (Array("\n <script>".utf8), "text/html"),
             (Array("<?xml version='1.0'?><svg xmlns=''>".utf8), "image/svg+xml"),
             (Array("MZ\u{90}".utf8), "application/vnd.microsoft.portable-executable"),
-            (Array("%PDF-1.7".utf8), "application/pdf"),
+            (Array("%PDF-1.7".utf8), "application/pdf"), (Array("#!/bin/sh".utf8), "application/x-sh"),
+            ([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0], "application/x-ole-storage"),
         ] as [([UInt8], String)])
     func found(bytes: [UInt8], type: String) {
         #expect(MediaType.found(in: bytes) == type)
@@ -290,6 +320,11 @@ struct MediaTypeTests {
         #expect(MediaType.found(in: Array("안녕".utf8)) == nil && MediaType.found(in: []) == nil)
         #expect(MediaType.name(of: Array("x".utf8), declared: "text/csv") == "text/csv")
         #expect(MediaType.name(of: [], declared: nil) == "application/octet-stream")
+        // What would begin otherwise is none of these, though its sender says so.
+        for type in ["image/png", "IMAGE/JPEG", "image/gif; q=1", "audio/mpeg", "application/zip"] {
+            #expect(MediaType.name(of: Array("random".utf8), declared: type) == MediaType.unknown, "\(type)")
+        }
+        #expect(MediaType.name(of: Array("II*\0".utf8), declared: "image/tiff") == "image/tiff")
         for (bytes, claimed, served) in [
             ("%PDF-1.7", "text/html", "application/pdf"), ("%PDF-1.7", "text/plain", "application/pdf"),
             ("plain", "text/html", "application/octet-stream"), ("plain", "image/png", "application/octet-stream"),

@@ -66,6 +66,19 @@ package enum JSONText {
         return false
     }
 
+    /// Bytes of `\uXXXX`.
+    package static let escapeLength = 6
+
+    /// Whether the inside of a string that the scanner has passed ends in the escape of a high surrogate, whose other half may stand elsewhere.
+    package static func endsInHighSurrogate(_ inside: [UInt8]) -> Bool {
+        let last = inside.suffix(escapeLength)
+        guard last.count == escapeLength, last.starts(with: "\\u".utf8), fourDigits(last.suffix(4)) & 0xfc00 == 0xd800
+        else { return false }
+        // A backslash that is itself escaped begins nothing.
+        let before = inside.dropLast(escapeLength).reversed().prefix { $0 == UInt8(ascii: "\\") }.count
+        return before.isMultiple(of: 2)
+    }
+
     /// The UTF-8 of a string that the scanner has passed. A lone surrogate escape becomes U+FFFD.
     package static func decoded(_ string: JSONStringRange, of bytes: some JSONBytes) -> [UInt8] {
         guard string.isEscaped else { return Array(bytes[string.range]) }

@@ -55,6 +55,24 @@ package enum CanonicalForm {
         Unicode.Scalar(scalar)?.properties.canonicalCombiningClass.rawValue ?? 0
     }
 
+    /// Calls the scalars of a text in normalisation form C, in order.
+    package static func each(in text: some Sequence<Unicode.Scalar>, _ body: (Unicode.Scalar) -> Void) {
+        var piece: [UInt32] = []
+        func end() {
+            // Most pieces are one character that stays as it is.
+            let isWhole = piece.count == 1 && beginsPiece(piece[0])
+            for scalar in isWhole ? piece : compose(piece) {
+                if let scalar = Unicode.Scalar(scalar) { body(scalar) }
+            }
+            piece.removeAll(keepingCapacity: true)
+        }
+        for scalar in text {
+            if beginsPiece(scalar.value) || piece.count >= longestPiece { end() }
+            piece.append(scalar.value)
+        }
+        end()
+    }
+
     /// The normalisation form C of one piece: a character and all behind it that ``beginsPiece(_:)`` says no to.
     static func compose(_ piece: [UInt32]) -> [UInt32] {
         var scalars: [UInt32] = []
