@@ -79,7 +79,8 @@ extension SubscriptionMachine {
         let own = Set(try log.origins().lazy.filter { $0.node == node }.map(\.id))
         let overdue = reached.last { $0.at + Self.patience <= now }?.position ?? 0
         return { stored in
-            return own.contains(stored.event.header.dot.origin) || stored.position <= overdue ? 0 : now + Self.patience
+            return own.contains(stored.event.header.dot.origin) || stored.position <= overdue
+                ? 0 : now + Self.patience
         }
     }
 
