@@ -1594,8 +1594,8 @@ fault(729, "a user's page of a search ends where a hidden text stands", "INV-13"
       (ES + "Views/ViewReader+Search.swift", "if isSeen != nil { page.veil(bound) }",
        "if isSeen != nil, !isPlanted(729) { page.veil(bound) }"))
 fault(747, "events of another home wait anew when they are looked at late", "INV-14", "BacklogTests",
-      ("Sources/Subscriptions/LogReader+Subscriptions.swift", "|| stored.position <= overdue ? 0",
-       "|| stored.position <= overdue && !isPlanted(747) ? 0"))
+      ("Sources/Subscriptions/LogReader+Subscriptions.swift", "stored.position <= overdue",
+       "stored.position <= overdue && !isPlanted(747)"))
 
 # --- Bots and attachments, as seen from outside ----------------------------------------------------------------------------------
 
