@@ -16,7 +16,7 @@ package final class ExportImport {
     package func check(_ take: @escaping (ImportedEvent) -> Bool = { _ in true }) throws(ImportError) -> ImportOutput
     {
         let output = ImportOutput(isCheck: true, file: files.path, take: take)
-        try reader.read(files, into: output)
+        try read(into: output)
         return output
     }
 
@@ -26,8 +26,15 @@ package final class ExportImport {
             .malformed, files.path, "it was changed while it was read; nothing more is taken from it")
         guard files.isUnchanged else { throw changed }
         let output = ImportOutput(isCheck: false, file: files.path, take: take)
-        try reader.read(files, into: output)
+        try read(into: output)
         guard files.isUnchanged else { throw changed }
         return output
+    }
+
+    private func read(into output: ImportOutput) throws(ImportError) {
+        files.beginReading()
+        try reader.read(files, into: output)
+        // Pictures and films, ratings, a page that shows the same: nothing that was given is left out without a word.
+        for name in files.unread { output.skip("a file of the export that is not taken", at: name) }
     }
 }

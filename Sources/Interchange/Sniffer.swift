@@ -12,7 +12,7 @@ package enum Sniffer {
     package static func look(at files: ExportFiles) throws(ImportError) -> Found? {
         guard files.isFile else { return try names(files).map { .format($0) } }
         let name = files.names[0]
-        let head = try files.head(name)
+        let head = try Self.head(files, name)
         if head.starts(with: "SQLite format 3\u{0}".utf8) { return try tables(files).map { .format($0) } }
         var start = head[...]
         if start.starts(with: [0xef, 0xbb, 0xbf]) { start = start.dropFirst(3) }
@@ -25,6 +25,21 @@ package enum Sniffer {
         if let found = text(start, name) { return .format(found) }
         if isOtherText(head) { throw ImportError(.malformed, files.path, TextLines.notUTF8) }
         return nil
+    }
+
+    /// The first bytes of a file. What may end in the middle of a letter is cut before it.
+    private static func head(_ files: ExportFiles, _ name: String) throws(ImportError) -> [UInt8] {
+        let most = 64 << 10
+        let head = try files.head(name, most)
+        guard head.count == most else { return head }
+        // At most three bytes of a letter are there without its last.
+        for cut in 1...3 {
+            let byte = head[most - cut]
+            if byte & 0xC0 == 0x80 { continue }
+            let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
+            return length > cut ? Array(head.dropLast(cut)) : head
+        }
+        return head
     }
 
     /// Whether it is text of people, but in another encoding: no controls, and no UTF-8.
@@ -41,7 +56,7 @@ package enum Sniffer {
         if files.file(named: "result.json") != nil { return .telegram }
         if files.file(named: "export.json") != nil { return .matrix }
         for name in files.names.prefix(100) where name.hasSuffix(".txt") || name.hasSuffix(".csv") {
-            if let found = text(try files.head(name)[...], name) { return found }
+            if let found = text(try head(files, name)[...], name) { return found }
         }
         for name in files.names.prefix(100) where name.hasSuffix(".jsonl") {
             if lines(try files.head(name)[...]) == .format(.openai) { return .openai }

@@ -52,7 +52,7 @@ extension SubscriptionMachine {
             }
             let open = pending.lazy.filter { $0.value.mark == mark }.compactMap { events[$0.key]?.position }
             guard let first = (places.compactMap(\.self) + open).min() else { continue }
-            cursors[mark] = BacklogCursor(position: first - 1)
+            cursors[mark] = first - 1
         }
     }
 
@@ -62,13 +62,25 @@ extension SubscriptionMachine {
         return firstOpen.map { min(start, $0 - 1) } ?? start
     }
 
-    /// When the event may be delivered here.
+    /// The log of this node has come so far, with events of which other homes may not know yet that this one has them.
+    package mutating func note(_ position: UInt64, now: UInt64) {
+        guard definition.home == .local, reached.last.map({ $0.position < position && $0.at + 1_000 <= now }) ?? true
+        else { return }
+        // Of those that are over one is enough.
+        reached.removeFirst(max(0, reached.count { $0.at + Self.patience <= now } - 1))
+        reached.append((position, now))
+    }
+
+    /// When the event may be delivered here: those of others once they have been here for a while.
     private func times(
         _ log: LogReader, _ node: NodeID, _ now: UInt64
-    ) throws(StoreError) -> (EventHeader) -> UInt64 {
+    ) throws(StoreError) -> (StoredEvent) -> UInt64 {
         guard definition.home == .local else { return { _ in 0 } }
         let own = Set(try log.origins().lazy.filter { $0.node == node }.map(\.id))
-        return { own.contains($0.dot.origin) ? 0 : now + Self.patience }
+        let overdue = reached.last { $0.at + Self.patience <= now }?.position ?? 0
+        return { stored in
+            own.contains(stored.event.header.dot.origin) || stored.position <= overdue ? 0 : now + Self.patience
+        }
     }
 
     /// Looks at the next events of conversations that are behind and have little left.
@@ -95,7 +107,7 @@ extension SubscriptionMachine {
             let header = stored.event.header
             lookBack(
                 at: header, position: stored.position, isWanted: definition.wants(header), twinOf: nil,
-                notBefore: notBefore(header), &pass)
+                notBefore: notBefore(stored), &pass)
             end = stored.position
             return true
         }
@@ -103,7 +115,7 @@ extension SubscriptionMachine {
             let header = stored.event.header
             lookBack(
                 at: header, position: stored.position, isWanted: definition.wants(header),
-                twinOf: try first(of: stored, in: log), notBefore: notBefore(header), &pass)
+                twinOf: try first(of: stored, in: log), notBefore: notBefore(stored), &pass)
             end = stored.position
         }
         if last > position { end = position }
@@ -146,7 +158,7 @@ extension SubscriptionMachine {
             if header.type == SubscriptionRecord.retried, !isHeeded(header.dot) { retries.append(stored) }
             look(
                 at: header, position: stored.position, isWanted: definition.wants(header),
-                notBefore: notBefore(header))
+                notBefore: notBefore(stored))
             looked = stored.position
             return true
         }
@@ -155,7 +167,7 @@ extension SubscriptionMachine {
             let header = stored.event.header
             look(
                 at: header, position: stored.position, isWanted: definition.wants(header),
-                twinOf: try first(of: stored, in: log), notBefore: notBefore(header))
+                twinOf: try first(of: stored, in: log), notBefore: notBefore(stored))
             looked = stored.position
         }
         return (looked, retries)

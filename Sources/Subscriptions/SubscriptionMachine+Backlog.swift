@@ -14,14 +14,6 @@ extension SubscriptionMachine {
         package init() {}
     }
 
-    /// How far a conversation that is behind was looked at.
-    struct BacklogCursor {
-        /// In the log of this node.
-        var position: UInt64
-        /// The last one that was left is for another home until then, monotonic milliseconds; `nil`: that is not known.
-        var notBefore: UInt64?
-    }
-
     /// One reading of the log for those that are behind.
     struct BacklogPass {
         /// It begins after this.
@@ -34,7 +26,7 @@ extension SubscriptionMachine {
     package var countBehind: Int { cursors.count }
 
     /// All before this was looked at, for each of them.
-    package var oldestCursor: UInt64? { cursors.values.map(\.position).min() }
+    package var oldestCursor: UInt64? { cursors.values.min() }
 
     private var isHalfFree: Bool { openCount < bounds.capacity / 2 }
 
@@ -43,9 +35,7 @@ extension SubscriptionMachine {
     }
 
     /// Leaves an event for later if its conversation has enough. True if it did.
-    mutating func leave(
-        _ dot: Dot, of mark: ConversationMark, position: UInt64, isWanted: Bool, notBefore: UInt64
-    ) -> Bool {
+    mutating func leave(_ dot: Dot, of mark: ConversationMark, position: UInt64, isWanted: Bool) -> Bool {
         let (isPending, isNew) = (pending[dot] != nil, !looked.through.contains(dot))
         guard isPending || isNew && isWanted else { return false }
         let known = cursors[mark]
@@ -54,16 +44,13 @@ extension SubscriptionMachine {
                 cursors.count < bounds.behind
             else { return false }
         }
-        var cursor = known ?? BacklogCursor(position: position - 1)
-        // In another home's log it may have stood behind those that were looked at.
-        cursor.position = min(cursor.position, position - 1)
         if isNew {
             looked.through.advance(to: dot)
             looked.leave(dot, of: mark)
-            cursor.notBefore = max(notBefore, cursor.notBefore ?? 0)
             revision += 1
         }
-        cursors[mark] = cursor
+        // In another home's log it may have stood behind those that were looked at.
+        cursors[mark] = min(known ?? .max, position - 1)
         return true
     }
 
@@ -72,8 +59,8 @@ extension SubscriptionMachine {
     private func due(through position: UInt64, isShort: Bool) -> [UInt64] {
         guard !cursors.isEmpty, openCount < bounds.capacity else { return [] }
         let few = openCount < bounds.capacity / 2 - bounds.capacity / 8 ? bounds.share / 2 : 0
-        let due = cursors.filter { $0.value.position < position && held[$0.key, default: 0] <= few }
-        return isShort || due.count * 8 >= cursors.count ? due.map(\.value.position) : []
+        let due = cursors.filter { $0.value < position && held[$0.key, default: 0] <= few }
+        return isShort || due.count * 8 >= cursors.count ? due.map(\.value) : []
     }
 
     /// Whether there is something to look at for those that are behind.
@@ -88,32 +75,32 @@ extension SubscriptionMachine {
     /// The next reading, from the first place of those that have little left; it serves all others on its way.
     func backlogPass(through position: UInt64, isShort: Bool = true) -> BacklogPass? {
         guard let start = due(through: position, isShort: isShort).min() else { return nil }
-        let marks = cursors.filter { $0.value.position >= start && hasRoom($0.key) }.keys
+        let marks = cursors.filter { $0.value >= start && hasRoom($0.key) }.keys
         return BacklogPass(start: start, marks: Set(marks))
     }
 
     /// The next event of a reading.
     ///
-    /// - Parameter notBefore: It is for another home until then, or less long if it was left long ago.
+    /// - Parameter notBefore: It is for another home until then, monotonic milliseconds.
     mutating func lookBack(
         at header: EventHeader, position: UInt64, isWanted: Bool, twinOf first: Dot?, notBefore: UInt64,
         _ pass: inout BacklogPass
     ) {
         let dot = header.dot
         let mark = ConversationMark(of: header)
-        guard pass.marks.contains(mark), let cursor = cursors[mark], cursor.position < position else { return }
+        guard pass.marks.contains(mark), let cursor = cursors[mark], cursor < position else { return }
         let isPending = pending[dot] != nil
         guard isPending || looked.through.contains(dot) && !looked.contains(dot, of: mark) else { return }
         guard hasRoom(mark) else {
             pass.marks.remove(mark)
-            cursors[mark]?.position = position - 1
+            cursors[mark] = position - 1
             return
         }
         looked.advance(to: dot, of: mark)
-        cursors[mark]?.position = position
+        cursors[mark] = position
         take(
             header, mark, position, attempts: pending.removeValue(forKey: dot)?.attempts, isWanted: isWanted,
-            twinOf: first, notBefore: min(notBefore, cursor.notBefore ?? notBefore))
+            twinOf: first, notBefore: notBefore)
     }
 
     /// The reading has ended.
@@ -124,7 +111,7 @@ extension SubscriptionMachine {
     mutating func ended(_ pass: BacklogPass, at end: UInt64, through position: UInt64) {
         for mark in pass.marks {
             guard let cursor = cursors[mark] else { continue }
-            cursors[mark]?.position = max(cursor.position, end)
+            cursors[mark] = max(cursor, end)
             guard end >= position, position >= backlogEnd else { continue }
             cursors[mark] = nil
             looked.caughtUp(mark)

@@ -46,8 +46,10 @@ package struct SubscriptionMachine: Sendable {
     /// Open events of an earlier state with their attempts: they take their places when the log is looked at again, so that what stands
     /// before them in this log comes before them (INV-16).
     var pending: [Dot: (attempts: Int, mark: ConversationMark)] = [:]
-    /// Conversations that are behind, with the place up to which each was looked at.
-    var cursors: [ConversationMark: BacklogCursor] = [:]
+    /// Conversations that are behind, with the position in this log up to which each was looked at.
+    var cursors: [ConversationMark: UInt64] = [:]
+    /// How far the log had come at some times of the last ``patience``, the oldest first.
+    var reached: [(position: UInt64, at: UInt64)] = []
     /// What is behind stands here or before.
     var backlogEnd: UInt64 = 0
     /// How many events of each conversation are open.
@@ -108,7 +110,7 @@ package struct SubscriptionMachine: Sendable {
         if looked != state.looked { told = state }
         early = Set(state.early)
         needs = state.needs
-        for mark in looked.behind.keys { cursors[mark] = BacklogCursor(position: 0) }
+        for mark in looked.behind.keys { cursors[mark] = 0 }
         // The last attempt of an event may have been under way when the process ended.
         func attempts(_ open: SubscriptionState.Open) -> Int { min(open.attempts, definition.attempts - 1) }
         for open in state.open where looked.through.contains(open.dot) {
@@ -140,7 +142,7 @@ package struct SubscriptionMachine: Sendable {
     ) {
         let dot = header.dot
         let mark = ConversationMark(of: header)
-        if leave(dot, of: mark, position: position, isWanted: isWanted, notBefore: notBefore) { return }
+        if leave(dot, of: mark, position: position, isWanted: isWanted) { return }
         let attempts = pending.removeValue(forKey: dot)?.attempts
         if attempts == nil {
             guard !looked.through.contains(dot) else { return }
@@ -226,7 +228,7 @@ package struct SubscriptionMachine: Sendable {
 
     /// Goes on where another one of this subscription was: with its figures, and numbers that it has not given.
     package mutating func follow(_ other: SubscriptionMachine) {
-        (tally, lastNumber) = (other.tally, other.lastNumber)
+        (tally, lastNumber, reached) = (other.tally, other.lastNumber, other.reached)
         for worker in other.staying { joined(worker) }
     }
 

@@ -88,7 +88,7 @@ private func error(_ text: String) -> TimeSyntaxError? {
             ("2026-08-01 09", .unknownForm), ("2026-08-01T", .unknownForm), ("2026-08-01 09:0", .unknownForm),
             ("09:00 09:00", .unknownForm),
             ("2026-08-01T09:00:00+9", .unknownForm), ("2026-08-01T09:00:00Z x", .unknownForm),
-            ("\u{0}", .unknownForm), ("２h", .unknownForm),
+            ("\u{0}", .unknownForm), ("٢h", .unknownForm),
             ("30", .missingUnit), ("2026", .missingUnit), ("1y2mo", .unevenSpan(unit: "y")),
             ("1개월 2일 전", .unevenSpan(unit: "개월")), ("99999y", .outOfRange),
             ("9999999999999999999y", .unevenSpan(unit: "y")),

@@ -12,6 +12,9 @@ struct Imported {
     var skipped: [String: Int] = [:]
     var counts: [String: Int] = [:]
     var remarks: [String] = []
+    var openDates: Set<String> = []
+    /// The id of each event in the other reading of its date.
+    var otherReadings: [EventID?] = []
 
     /// Recognises the file, unless told what it is, and reads it twice.
     init(_ path: String, as format: ExportFormat? = nil, _ options: ImportOptions = .test) throws {
@@ -33,6 +36,8 @@ struct Imported {
         counts = output.counts
         skipped = output.skipped.mapValues(\.count)
         remarks = output.remarks
+        openDates = output.openDates
+        otherReadings = second.others
     }
 
     var passedOver: Int { skipped.values.reduce(0, +) }
@@ -43,8 +48,10 @@ struct NotRecognised: Error { let path: String }
 
 private final class Drafts {
     var all: [EventDraft] = []
+    var others: [EventID?] = []
     func take(_ event: ImportedEvent) -> Bool {
         all.append(event.draft)
+        others.append(event.otherReading)
         return true
     }
 }

@@ -1526,6 +1526,33 @@ fault(941, "workers that go at once use up the attempts of an event", "INV-16", 
 fault(942, "what is wrong with a command line is said in English alone", "", "SyncctlLanguageTests",
       (SC + "Syncctl.swift", "error.korean ?? KoreanErrors", "(isPlanted(942) ? nil : error.korean) ?? KoreanErrors"))
 
+fault(943, "a part of a chat does not go on from the part before it", "INV-8", "SplitChatTests",
+      (IC + "Formats/KakaoTalk.swift", "let before = part.number > 1 ?", "let before = part.number > 1 && !isPlanted(943) ?"))
+fault(944, "what lies beside a chat and was saved at another time counts as its part", "INV-8", "SplitChatTests",
+      (IC + "Formats/KakaoTalk.swift", "(room, saved) = (title.room, title.saved)", "(room, saved) = (title.room, isPlanted(944) ? \"\" : title.saved)"))
+fault(945, "a message is cut at a line as the service writes it", "", "SplitChatTests",
+      (IC + "Formats/KakaoTalk.swift", "if title.isWindows, room.isOpen {", "if title.isWindows, room.isOpen, !isPlanted(945) {"))
+fault(946, "a message that a release before has cut gets another id", "INV-8", "SplitChatTests",
+      (IC + "Formats/KakaoTalk.swift", "message.named ?? message.text", "(isPlanted(946) ? nil : message.named) ?? message.text"))
+fault(947, "what an app of Slack shows is no text", "", "ShownTextTests",
+      (IC + "Formats/Slack.swift", "if isBare { text = SlackText.shown(message) }", "if isBare, !isPlanted(947) { text = SlackText.shown(message) }"))
+fault(948, "a text of Telegram that stands in its parts alone is lost", "", "ShownTextTests",
+      (IC + "Formats/TelegramText.swift", "if text.isEmpty, let parts =", "if text.isEmpty, !isPlanted(948), let parts ="))
+fault(949, "a message without an id is named by its text of today", "INV-8", "ShownTextTests",
+      (IC + "Formats/Telegram.swift", "\\(TelegramText.first(message))", "\\(isPlanted(949) ? text : TelegramText.first(message))"))
+fault(950, "a message of the first minute may be of any time", "INV-8", "ImportAgainTests ExportImportTests",
+      (SC + "Commands/Write/ImportedBefore.swift", "&& distance < within ?", "&& (distance < within || isPlanted(950)) ?"))
+fault(951, "another title is not told", "", "ImportAgainTests",
+      (SC + "Commands/Write/ImportedBefore.swift", "return told.isEmpty ? .same", "return told.isEmpty || isPlanted(951) ? .same"))
+fault(952, "a chat comes in twice when its dates turn out to be others", "INV-8", "ImportAgainTests",
+      (SC + "Commands/Write/ImportedDates.swift", "if places.count > same {", "if places.count > same, !isPlanted(952) {"))
+fault(953, "a daily message is a sign of exchanged dates", "", "ImportAgainTests",
+      (SC + "Commands/Write/ImportedDates.swift", "places.count * 2 >= last - first + 1", "isPlanted(953) || places.count * 2 >= last - first + 1"))
+fault(954, "a letter at the end of the head makes a text none", "", "DateOrderTests",
+      (IC + "Sniffer.swift", "return length > cut ?", "return length > cut && !isPlanted(954) ?"))
+fault(955, "a text that a mark joins to its blank has no id of before", "INV-8", "DateOrderTests",
+      (IC + "Formats/WhatsAppHead.swift", "isJoined ?", "isJoined && !isPlanted(955) ?"))
+
 # --- The verdict: nothing hidden, out of order or cut off is called proven ------------------------------------------------
 
 fault(870, "an event that is marked unreadable is taken for one", "INV-4", "HiddenEventTests",

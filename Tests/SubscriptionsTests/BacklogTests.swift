@@ -10,13 +10,16 @@ struct BacklogTests {
     private let node = NodeID(.zero)
 
     /// A log of a subscription and of messages, by conversation, in order.
-    private func log(_ conversations: [String]) throws -> (MemoryLog, SubscriptionRecord, places: Range<UInt64>) {
+    private func log(
+        _ conversations: [String], home: SubscriptionDefinition.Home? = nil
+    ) throws -> (MemoryLog, SubscriptionRecord, places: Range<UInt64>) {
         let key = SigningKey.generate()
         let image = try MemoryLog.make(key: key, name: "n", cluster: "c", wall: 1_000, seed: 1)
         let log = try MemoryLog(image, key: key, wall: 1_000, seed: 2)
         var definition = SubscriptionDefinition(start: .first)
         definition.filter.types = ["message.posted"]
         definition.ackWait = 600_000
+        if let home { definition.home = home }
         _ = try log.commit([.record([SubscriptionRecord.draft("bot", definition, at: node)])], wall: 1_000).get()
         let created = try #require(try log.reader.event(at: 2)?.event)
         var records = SubscriptionRecords()
@@ -228,7 +231,7 @@ struct BacklogTests {
         let vector = VersionVector([there[1].dot, there[4].dot])
         var second = SubscriptionMachine(
             definition, state, events: [here[0].dot: ("cc", 3)], here: vector, bounds: bounds)
-        second.cursors[ConversationMark(of: here[0])]?.position = 2
+        second.cursors[ConversationMark(of: here[0])] = 2
         second.backlogEnd = 5
         for (index, header) in there.enumerated() {
             second.look(at: header, position: UInt64(index + 1), isWanted: true)
@@ -288,29 +291,27 @@ struct BacklogTests {
         #expect(machine.give(5, to: 1, now: 0).map(\.dot) == [log[3].dot] && machine.state.early.isEmpty)
     }
 
-    @Test("What was left for another home in time is due when it is looked at late")
-    func patience() {
-        let origin = OriginID(UUIDBits(high: 0, low: 7))
+    @Test("What has been here for long enough for another home to deliver it is due when it is looked at late")
+    func patience() throws {
+        let (log, record, places) = try log(Array(repeating: "c", count: 3), home: .local)
         var bounds = SubscriptionMachine.Bounds()
-        bounds.share = 1
-        var machine = SubscriptionMachine(
-            SubscriptionDefinition(start: .first), SubscriptionState(), events: [:], bounds: bounds)
-        let log = (UInt64(1)...2).map { seq in
-            EventHeader(
-                dot: Dot(origin: origin, seq: seq), hlc: HybridTime(milliseconds: 1, counter: 0),
-                id: EventID(UUIDBits(high: 1, low: seq)), type: "t", conversation: "c", user: "u")
+        bounds.capacity = 1
+        var machine = try SubscriptionMachine(record, [], parked: [], log.reader, as: node, bounds: bounds)
+        var position = try machine.start(in: log.reader)
+        func next(_ now: UInt64) throws -> UInt64? {
+            machine.note(places.upperBound - 1, now: now)
+            _ = try machine.lookBack(in: log.reader, through: position, isShort: true, as: node, now: now)
+            position = try machine.look(
+                at: log.reader, after: position, through: places.upperBound - 1, as: node, now: now
+            ).position
+            guard let given = machine.give(1, to: 1, now: now).first else { return nil }
+            #expect(machine.ack(given.dot, number: given.number, now: now) == .done)
+            return given.position
         }
-        for (index, header) in log.enumerated() {
-            machine.look(at: header, position: UInt64(index + 1), isWanted: true, notBefore: 30_000)
-        }
-        let given = machine.give(1, to: 1, now: 40_000)
-        #expect(given.map(\.dot.seq) == [1])
-        #expect(machine.ack(given[0].dot, number: given[0].number, now: 40_000) == .done)
-        if var pass = machine.backlogPass(through: 2) {
-            machine.lookBack(at: log[1], position: 2, isWanted: true, twinOf: nil, notBefore: 70_000, &pass)
-            machine.ended(pass, at: 2, through: 2)
-        }
-        #expect(machine.give(1, to: 1, now: 40_000).map(\.dot.seq) == [2])
+        // They are of another node, which may be busy with them.
+        #expect(try next(0) == nil && next(29_000) == nil)
+        let come = try [next(30_000), next(30_100), next(30_200), next(30_300)]
+        #expect(come == [places.lowerBound, places.lowerBound + 1, places.lowerBound + 2, nil])
     }
 
     @Test(

@@ -5,11 +5,12 @@ package struct SimBatch: Sendable {
     package private(set) var failures: [(UInt64, Simulation.Violation)] = []
     package private(set) var virtualSeconds = UInt64(0)
 
-    /// Runs `seeds` with `jobs` at a time, with these faults always on. `progress` hears how many are done and how many of them failed.
+    /// Runs `seeds` with `jobs` at a time, with these faults always on. `progress` hears how many are done, and of each
+    /// seed that fails.
     package static func run(
         seeds: Range<UInt64>, jobs: Int, with faults: Set<SimFault> = [], mutation: SimMutation? = nil,
         stoppingAtFailure: Bool = false,
-        progress: (_ done: UInt64, _ failures: Int) -> Void = { _, _ in }
+        progress: (_ done: UInt64, _ failures: [(UInt64, Simulation.Violation)]) -> Void = { _, _ in }
     ) async -> SimBatch {
         var batch = SimBatch()
         var done = UInt64(0)
@@ -27,7 +28,7 @@ package struct SimBatch: Sendable {
                 batch.coverage.merge(outcome.coverage)
                 batch.virtualSeconds += outcome.virtualMilliseconds / 1_000
                 if let violation = outcome.violation { batch.failures.append((seed, violation)) }
-                progress(done, batch.failures.count)
+                progress(done, batch.failures)
                 if stoppingAtFailure, !batch.failures.isEmpty { next = seeds.upperBound }
                 add()
             }

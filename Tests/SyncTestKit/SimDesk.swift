@@ -420,6 +420,7 @@ final class SimDesk {
     private func look(
         _ name: String, _ log: LogReader, _ asking: [(key: UInt64, value: Worker)]
     ) throws(StoreError) -> Bool {
+        running[name]?.machine.note(node.store.log.top, now: now)
         guard var one = running[name] else { return false }
         let demand = asking.reduce(0) { sum, worker in
             sum

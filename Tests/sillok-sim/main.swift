@@ -60,11 +60,14 @@ func complain(_ text: String) {
 }
 
 func runMany(_ count: UInt64, _ options: Options) async -> Bool {
+    var told = 0
     let batch = await SimBatch.run(
         seeds: options.from..<options.from + count, jobs: options.jobs, with: options.faults,
         mutation: options.mutation
     ) { done, failures in
-        if done % 500 == 0 || done == count { complain("\(done) of \(count) seeds, \(failures) failed") }
+        for (seed, violation) in failures[told...] { complain("seed \(seed): \(violation.rule): \(violation.text)") }
+        told = failures.count
+        if done % 500 == 0 || done == count { complain("\(done) of \(count) seeds, \(told) failed") }
     }
     print(batch.coverage.text)
     print("\(count) seeds, \(batch.virtualSeconds) virtual seconds, \(batch.failures.count) failed")

@@ -11,7 +11,14 @@ struct TimeScanner {
 
     init(_ text: String) {
         let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        var body = text.drop(while: isBlank)
+        // Korean and Japanese keyboards type digits of full width, too.
+        let narrow = String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { scalar in
+                    ("\u{FF10}"..."\u{FF19}").contains(scalar)
+                        ? Unicode.Scalar(UInt8(scalar.value - 0xFF10) + UInt8(ascii: "0")) : scalar
+                }))
+        var body = narrow.drop(while: isBlank)
         while let last = body.last, isBlank(last) { body.removeLast() }
         rest = body
     }

@@ -50,10 +50,13 @@ package enum TimeSpan {
     package static func months(_ text: String) -> Int64? {
         var rest = text.lowercased()[...]
         rest.dropBlanks()
+        while rest.last == " " || rest.last == "\t" { rest.removeLast() }
+        if ["반년", "반 년", "half a year"].contains(where: { rest == $0 }) { return 6 }
         var number: Int64?
         let digits = rest.prefix { $0.isASCIIDigit }
         if digits.isEmpty {
-            let said: [(String, Int64)] = [("일", 1)] + numbers.enumerated().map { ($1, Int64($0 + 1)) }
+            let said: [(String, Int64)] =
+                [("일", 1), ("석", 3), ("넉", 4)] + numbers.enumerated().map { ($1, Int64($0 + 1)) }
             // The longer of two that begin alike is the last.
             guard let (word, value) = said.last(where: { rest.starts(with: $0.0) }) else { return nil }
             rest.removeFirst(word.count)
@@ -63,7 +66,6 @@ package enum TimeSpan {
             number = Int64(digits)
         }
         rest.dropBlanks()
-        while rest.last == " " || rest.last == "\t" { rest.removeLast() }
         guard let number, number <= 120_000 else { return nil }
         switch rest {
         case "mo", "month", "months", "개월", "달": return number

@@ -56,8 +56,8 @@ package enum TimeSyntaxError: Error, Sendable, Equatable {
     }
 
     private static let list = """
-        2h, 1h30m, 2h ago, 2 months ago, 2시간 전, 이틀 전, 한 달 전, 방금, now, today, yesterday 14:00, monday 3pm, \
-        last monday, last week, last month, 오늘, 어제 오후 3시, 어젯밤, 그저께, 월요일, 지난 월요일, 지난주, 지난주 금요일, 지난달, \
+        2h, 1h30m, 2h ago, 2 months ago, 2시간 전, 이틀 전, 한 달 전, 반년 전, 방금, now, today, yesterday 14:00, monday 3pm, \
+        last monday, last week, last month, 오늘, 어제 오후 3시, 어젯밤, 낮 12시, 그저께, 지난달 15일, 작년 8월, 월요일, 지난 월요일, 지난주, 지난주 금요일, 지난달, \
         09:00, 오후 세 시 반, 2026-08-01, '2026-08-01 09:00', 'Aug 1 2026', 8월 1일, '2026년 8월 1일 오후 3시 20분', '2026. 8. 1.', 2026-08-01T09:00:00+09:00, '2026-08-01 09:00 Asia/Seoul', @1785542400
         """
 

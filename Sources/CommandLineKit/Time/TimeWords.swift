@@ -16,6 +16,10 @@ enum NamedDay: Equatable {
     case month(Int)
     /// The first day of a year, counted from this one.
     case year(Int)
+    /// A day of a month, which is counted from this one.
+    case dayOfMonth(Int, day: Int)
+    /// A day of a year, which is counted from this one.
+    case monthOfYear(Int, month: Int, day: Int)
 
     /// The date, where `today` is today; `nil` if there is none.
     func civil(today: CivilTime) -> CivilTime? {
@@ -36,10 +40,15 @@ enum NamedDay: Equatable {
         case .weekday(let day): return moved(-((today.weekday - Int64(day) + 7) % 7))
         case .lastWeekday(let day): return moved(-((today.weekday - Int64(day) + 6) % 7 + 1))
         case .week(let weeks, let day): return moved(weeks * 7 - today.weekday + day)
-        case .month(let offset):
-            let months = today.year * 12 + today.month - 1 + offset
-            return CivilTime(year: months / 12, month: months % 12 + 1, day: 1)
+        case .month(let offset): return NamedDay.dayOfMonth(offset, day: 1).civil(today: today)
         case .year(let offset): return CivilTime(year: today.year + offset, month: 1, day: 1)
+        case .dayOfMonth(let offset, let day):
+            let months = today.year * 12 + today.month - 1 + offset
+            let date = CivilTime(year: months / 12, month: months % 12 + 1, day: day)
+            return date.exists ? date : nil
+        case .monthOfYear(let offset, let month, let day):
+            let date = CivilTime(year: today.year + offset, month: month, day: day)
+            return date.exists ? date : nil
         }
     }
 }
@@ -55,18 +64,23 @@ extension CivilTime {
 /// A part of the day and which hours of it are spoken of: `오후 3시` is 15:00.
 private struct DayPart {
     let word: String
-    let hours: ClosedRange<Int64>
-    /// Twelve stands for none.
+    /// Its hours, from its first on; twelve stands for none.
+    let hours: [Int64]
     let isAfternoon: Bool
+
+    init(word: String, hours: some Sequence<Int64>, isAfternoon: Bool) {
+        (self.word, self.hours, self.isAfternoon) = (word, Array(hours), isAfternoon)
+    }
 
     static let all = [
         DayPart(word: "오전", hours: 0...12, isAfternoon: false), DayPart(word: "오후", hours: 0...12, isAfternoon: true),
         DayPart(word: "새벽", hours: 0...6, isAfternoon: false), DayPart(word: "아침", hours: 5...11, isAfternoon: false),
+        DayPart(word: "낮", hours: [12, 1, 2, 3, 4, 5], isAfternoon: true),
         DayPart(word: "저녁", hours: 5...11, isAfternoon: true), DayPart(word: "밤", hours: 6...11, isAfternoon: true),
     ]
 
     /// Its first moment.
-    var start: Int64 { (hours.lowerBound + (isAfternoon ? 12 : 0)) * 3_600_000 }
+    var start: Int64 { ((hours.first ?? 0) % 12 + (isAfternoon ? 12 : 0)) * 3_600_000 }
 
     func milliseconds(_ time: Int64) -> Int64? {
         let hour = time / 3_600_000
@@ -78,14 +92,18 @@ private struct DayPart {
 extension TimeScanner {
     private static let days: [(words: String, day: NamedDay)] = [
         ("today", .fromToday(0)), ("오늘", .fromToday(0)), ("yesterday", .fromToday(-1)), ("어제", .fromToday(-1)),
-        ("그제", .fromToday(-2)), ("그저께", .fromToday(-2)), ("tomorrow", .fromToday(1)), ("내일", .fromToday(1)),
+        ("그제", .fromToday(-2)), ("그저께", .fromToday(-2)), ("엊그제", .fromToday(-2)), ("엊그저께", .fromToday(-2)),
+        ("그끄저께", .fromToday(-3)), ("tomorrow", .fromToday(1)), ("내일", .fromToday(1)), ("모레", .fromToday(2)),
         ("this month", .month(0)), ("이번 달", .month(0)), ("이번달", .month(0)), ("last month", .month(-1)),
         ("지난달", .month(-1)), ("지난 달", .month(-1)), ("this year", .year(0)), ("올해", .year(0)),
-        ("last year", .year(-1)),
+        ("last year", .year(-1)), ("재작년", .year(-2)),
         ("작년", .year(-1)), ("지난해", .year(-1)),
     ]
     private static let weeks: [(words: String, offset: Int64)] = [
         ("this week", 0), ("이번 주", 0), ("이번주", 0), ("last week", -1), ("지난주", -1), ("지난 주", -1),
+    ]
+    private static let weekends: [(words: String, offset: Int64)] = [
+        ("this weekend", 0), ("이번 주말", 0), ("주말", 0), ("last weekend", -1), ("지난 주말", -1), ("지난주 주말", -1),
     ]
     private static let months = [
         "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -98,11 +116,15 @@ extension TimeScanner {
 
     /// `yesterday`, `그저께`, `last week`, `지난주 월요일`, `friday`, `8월 1일`, `2026년 8월`, `2026. 8. 1.`; `nil` if it is none.
     mutating func dayWords() throws(TimeSyntaxError) -> NamedDay? {
-        if takePrefix("어젯밤") {
+        if takePrefix("어젯밤") || takePhrase("last night") {
             put("밤")
             return .fromToday(-1)
         }
-        for (words, day) in Self.days where takePhrase(words) { return day }
+        // `어제오후3시`: those who type on a telephone save the blank.
+        for (words, day) in Self.days where takePhrase(words) || takePrefix(words, beforePartOfDay: true) {
+            return try dated(day)
+        }
+        for (words, offset) in Self.weekends where takePhrase(words) { return .week(offset, day: 5) }
         for (words, offset) in Self.weeks where takePhrase(words) {
             return .week(offset, day: Int64(weekday() ?? 0))
         }
@@ -113,6 +135,30 @@ extension TimeScanner {
             self = start
         }
         return try koreanDate() ?? dottedDate() ?? englishDate()
+    }
+
+    /// A day of the month that was named, as in `지난달 15일`; a month of the year, and a day, as in `작년 8월`; else the day itself.
+    private mutating func dated(_ day: NamedDay) throws(TimeSyntaxError) -> NamedDay {
+        switch day {
+        case .month(let offset):
+            guard let number = number(upTo: 2, before: "일") else { return day }
+            return .dayOfMonth(offset, day: number)
+        case .year(let offset):
+            guard let month = number(upTo: 2, before: "월") else { return day }
+            return .monthOfYear(offset, month: month, day: number(upTo: 2, before: "일") ?? 1)
+        default: return day
+        }
+    }
+
+    /// Takes `word` where a part of the day or an hour follows at once.
+    private mutating func takePrefix(_ word: String, beforePartOfDay: Bool) -> Bool {
+        let start = self
+        guard takePrefix(word) else { return false }
+        if rest.first?.isASCIIDigit == true || DayPart.all.contains(where: { rest.starts(with: $0.word) }) {
+            return true
+        }
+        self = start
+        return false
     }
 
     /// `Aug 1`, `August 1, 2026`, `1 Aug`, and the first day of `August`.
@@ -156,13 +202,14 @@ extension TimeScanner {
     private mutating func koreanDate() throws(TimeSyntaxError) -> NamedDay? {
         let start = self
         var year: Int?
-        if let number = number(upTo: 4, before: "년") {
-            // `1년` is a span of uneven length.
-            guard number > 999 else { return back(to: start) }
-            year = number
+        let number = number(upTo: 4, before: "년")
+        let month = self.number(upTo: 2, before: "월")
+        if let number {
+            // `1년` is a span of uneven length, `26년 8월` a month of this century.
+            guard number > 999 || month != nil && number > 9 && number < 100 else { return back(to: start) }
+            year = number > 999 ? number : 2_000 + number
         }
-        let month = number(upTo: 2, before: "월")
-        let day = month == nil ? nil : number(upTo: 2, before: "일")
+        let day = month == nil ? nil : self.number(upTo: 2, before: "일")
         switch (year, month) {
         case (nil, nil): return back(to: start)
         case (let year?, _): return .date(CivilTime(year: year, month: month ?? 1, day: day ?? 1))

@@ -37,6 +37,7 @@ extension ViewReader {
                     page.hits.append(hit)
                 }
                 if page.hits.count > limit || bytes > Self.hitBytes {
+                    page.cut = page.hits.count < limit ? .bytes : nil
                     if page.hits.count > limit { page.hits.removeLast(page.hits.count - limit) }
                     page.next = page.hits.last?.key
                     return page
@@ -48,6 +49,7 @@ extension ViewReader {
                 }
                 if let end = walk.end(places.count < wanted) {
                     page.next = end.next
+                    page.cut = end.next != nil && page.hits.count < limit ? .rows : nil
                     if isSeen != nil { page.veil(bound) }
                     return page
                 }

@@ -52,7 +52,7 @@ struct PageMarkup {
     mutating func said(_ said: String, _ element: String = "div", _ name: String = "text") {
         raw("<\(element) class=\"\(name)\" dir=\"auto\"\(Self.isKorean(said) ? " lang=\"ko\"" : "")>")
         var rest = said[...]
-        while let found = rest.firstRange(of: "https://") {
+        while let found = rest.firstBytes(of: "https://") {
             text(String(rest[..<found.lowerBound]))
             let address = Self.address(rest[found.lowerBound...])
             if address.utf8.count > "https://".utf8.count {

@@ -94,7 +94,9 @@ final class ChatGPT: ExportReader {
             var payload = Payload()
             payload.add("text", text)
             var items: [Payload] = []
-            for attachment in attachments { items.append(try attachment.payload(files)) }
+            for attachment in attachments {
+                items.append(try attachment.payload(files) { output.note($0, at: nodePlace) })
+            }
             if !items.isEmpty { payload.add("attachments", items) }
             let metadata = message.object("metadata")
             if role != .user { payload.add("model", metadata?.string("model_slug")) }
@@ -128,7 +130,7 @@ final class ChatGPT: ExportReader {
                 id: EventID(record: "start", of: source), type: "conversation.started",
                 time: begin - (drafts.isEmpty ? 0 : 1),
                 conversation: conversation,
-                user: user, payload: payload.json), at: place, mayDiffer: true)
+                user: user, payload: payload.json), at: place, .description)
         for (draft, place) in drafts { try output.emit(draft, at: place) }
     }
 }

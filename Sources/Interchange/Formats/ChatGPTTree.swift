@@ -94,13 +94,13 @@ struct ChatGPTMessage {
         let height: Int64?
         let bytes: Int64?
 
-        func payload(_ files: ExportFiles) throws(ImportError) -> Payload {
+        func payload(_ files: ExportFiles, _ note: (String) -> Void) throws(ImportError) -> Payload {
             // sediment://file_… now, file-service://file-… before; the file's name begins with that.
             let id = pointer.split(separator: "/").last.map(String.init) ?? pointer
             let name = files.isFile ? nil : files.names.first { ExportFiles.lastPart($0).hasPrefix(id) }
             return try Picture.payload(
                 name: name.map(ExportFiles.lastPart) ?? id, width: width, height: height, bytes: bytes,
-                reader: try Self.reader(name, files))
+                reader: try Self.reader(name, files), note)
         }
 
         private static func reader(_ name: String?, _ files: ExportFiles) throws(ImportError) -> ByteReader? {

@@ -14,6 +14,10 @@ enum KakaoLine {
     struct Title {
         let room: String
         let isWindows: Bool
+        /// When it was saved, as written.
+        let saved: String
+        /// Which part of the chat it is, if it says so: a long chat comes as several files.
+        var part: Int?
     }
 
     /// The first two lines: `<room> 님과 카카오톡 대화` or `<room> with KakaoTalk Chats`, and when it was saved.
@@ -28,12 +32,14 @@ enum KakaoLine {
         let isWindows = clock.number(4...4) != nil && clock.take("-")
         var room = Substring(first)
         var isKnown = false
+        var part: Int?
         for suffix in [".txt"] where room.hasSuffix(suffix) { room = room.dropLast(suffix.count) }
         for end in ["과 카카오톡 대화", " with KakaoTalk Chats", " KakaoTalk Chats"] as [StaticString] {
             // iOS numbers the parts: -1.txt.
-            guard let range = room.lastRange(of: end),
+            guard let range = room.lastBytes(of: end),
                 room[range.upperBound...].allSatisfy({ $0 == "-" || $0.isNumber })
             else { continue }
+            part = Int(room[range.upperBound...].drop { $0 == "-" })
             room = room[..<range.lowerBound]
             isKnown = true
             break
@@ -46,7 +52,8 @@ enum KakaoLine {
         if room.hasSuffix("님") { room = room.dropLast() }
         while room.last == " " { room = room.dropLast() }
         if !isWindows { room = withoutCount(room) }
-        return Title(room: room.isEmpty ? "KakaoTalk" : String(room), isWindows: isWindows)
+        return Title(
+            room: room.isEmpty ? "KakaoTalk" : String(room), isWindows: isWindows, saved: String(saved), part: part)
     }
 
     /// `동아리 방 3` and `동아리 방 (3명)`: how many are in a group changes, its name does not.
@@ -57,6 +64,17 @@ enum KakaoLine {
         if last.hasSuffix("명") { last = last.dropLast() }
         guard !last.isEmpty, last.allSatisfy({ $0.isASCII && $0.isNumber }) else { return room }
         return room[..<blank]
+    }
+
+    /// The name of a file that is a part, before and behind the part's number: `Talk_2025.10.14-`, 2 and `.txt`.
+    static func part(ofFile name: String) -> (before: Substring, number: Int, after: Substring)? {
+        guard let dot = name.lastIndex(of: "."), let bar = name[..<dot].lastIndex(of: "-") else { return nil }
+        let digits = name[name.index(after: bar)..<dot]
+        guard digits.utf8.count <= 6, digits.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int(digits)
+        else {
+            return nil
+        }
+        return (name[...bar], number, name[dot...])
     }
 
     /// `KakaoTalk_Chat_<room>_2025-10-14-21-03-11.csv`
@@ -88,7 +106,7 @@ enum KakaoLine {
     /// `[name] [오후 2:37] text`; the name may have brackets in it.
     private static func bracketed(_ line: String) -> KakaoLine? {
         var from = line.startIndex
-        while let range = line[from...].firstRange(of: "] [") {
+        while let range = line[from...].firstBytes(of: "] [") {
             var clock = ClockText(line[range.upperBound...])
             if let time = clock.timeOfDay(), clock.take("]") {
                 _ = clock.take(" ")
@@ -116,7 +134,7 @@ enum KakaoLine {
         if clock.isAtEnd { return .day(date) }
         if clock.take(": ") { return .system }
         guard clock.take(", ") || clock.take(",") else { return .other }
-        guard let colon = clock.text.firstRange(of: " : ") else {
+        guard let colon = clock.text.firstBytes(of: " : ") else {
             // A message without a text ends in the colon.
             if clock.text.hasSuffix(" :") {
                 return .message(date, time, name: String(clock.text.dropLast(2)), text: "")
@@ -161,7 +179,7 @@ enum KakaoLine {
             }
             return date
         }
-        if let comma = clock.text.firstRange(of: "day, "), clock.text[..<comma.lowerBound].count <= 6 {
+        if let comma = clock.text.firstBytes(of: "day, "), clock.text[..<comma.lowerBound].count <= 6 {
             clock = ClockText(clock.text[comma.upperBound...])
         }
         guard let month = clock.month() else {
@@ -193,6 +211,9 @@ enum KakaoLine {
         return ends.contains { line.hasSuffix($0) } && line.utf8.count < 1_000
             && (line.contains("님이 ") || line.hasSuffix("chatroom."))
     }
+
+    /// What the service says only behind another line of its own: elsewhere it is text like any other.
+    static func goesOnService(_ line: String) -> Bool { line.hasSuffix("메시지를 가렸습니다.") }
 
     // MARK: The table of the Mac
 

@@ -1,13 +1,21 @@
 internal import CommandLineKit
 internal import EventStore
+internal import Glibc
 
 /// Chats that KakaoTalk writes as text (Windows, Android, iOS; Korean and English) or CSV (Mac).
 ///
 /// No record has an id. So a message is named by its room, its minute or second as written, its author's name, its text, and how
 /// often the same was said before in that minute. The id does not depend on the zone in which times are read.
+///
+/// A long chat comes in parts, which are cut wherever one is full. A part goes on from the part before it, in the same folder or
+/// archive or beside the file: so it has the same ids as in one piece.
 final class KakaoTalk: ExportReader {
     private let options: ImportOptions
     private let zone: Zone
+    /// How the part that was read last has ended.
+    private var ended: (part: KakaoPart, ending: KakaoEnding)?
+    /// The files of a folder or archive that are parts. Looked for when the first of them needs another.
+    private var parts: [KakaoPart: String]?
 
     init(_ options: ImportOptions) {
         self.options = options
@@ -27,19 +35,104 @@ final class KakaoTalk: ExportReader {
                 var room = KakaoRoom(scope, file, options, zone, output)
                 try readTable(&lines, file, &room)
             } else {
-                try readText(&lines, first, file, output)
+                try readText(&lines, first, files, name, output)
             }
         }
     }
 
     private func readText(
-        _ lines: inout TextLines, _ first: String, _ file: String, _ output: ImportOutput
+        _ lines: inout TextLines, _ first: String, _ files: ExportFiles, _ name: String, _ output: ImportOutput
     ) throws(ImportError) {
-        guard let saved = try lines.text(), let title = KakaoLine.title(first, saved) else {
+        let file = files.isFile ? files.path : files.path + "/" + name
+        guard let title = KakaoLine.title(first, try lines.text() ?? "") else {
             throw ImportError(
                 .malformed, file, at: "line 1", "no header of KakaoTalk: '… 님과 카카오톡 대화' and when it was saved")
         }
-        var room = KakaoRoom(Naming.id("kakaotalk", title.room), file, options, zone, output)
+        let part = KakaoPart(title, name)
+        let before = part.number > 1 ? try ending(before: part, files, name) : nil
+        var room = KakaoRoom(Naming.id("kakaotalk", title.room), file, options, zone, output, after: before)
+        try readMessages(&lines, title, file, &room, output)
+        ended = (part, room.ending)
+        guard before == nil, let number = title.part, number > 1, let first = room.first else { return }
+        output.remark(
+            "\(file) is part \(number) of a chat, and part \(number - 1) is not beside it. What one person says alike in both, in the "
+                + "minute of the cut (\(Timestamp.text(first).prefix(16))), is taken for one message. With the parts in one folder "
+                + "it is not: import the folder, now or later")
+    }
+
+    // MARK: Parts
+
+    /// How the part before `part` has ended; `nil` where it is not there.
+    private func ending(
+        before part: KakaoPart, _ files: ExportFiles, _ name: String
+    ) throws(ImportError) -> KakaoEnding? {
+        let wanted = part.before
+        if let ended, ended.part == wanted { return ended.ending }
+        let isAlone = files.isFile
+        guard let (files, name) = try file(of: wanted, files, name) else { return nil }
+        do throws(ImportError) {
+            return try ending(of: wanted, files, name)
+        } catch {
+            // What lies beside a file is not what was asked for: it refuses nothing.
+            guard isAlone, error.kind == .malformed else { throw error }
+            return nil
+        }
+    }
+
+    private func ending(of wanted: KakaoPart, _ files: ExportFiles, _ name: String) throws(ImportError)
+        -> KakaoEnding?
+    {
+        guard let ending = try ending(of: wanted, files, name, after: nil) else { return nil }
+        // All in one minute, which may have begun in the part before.
+        guard ending.isOneMinute, wanted.number > 1, let earlier = try self.ending(before: wanted, files, name) else {
+            return ending
+        }
+        return try self.ending(of: wanted, files, name, after: earlier)
+    }
+
+    /// Reads a part for its end alone.
+    private func ending(
+        of part: KakaoPart, _ files: ExportFiles, _ name: String, after before: KakaoEnding?
+    ) throws(ImportError) -> KakaoEnding? {
+        let nowhere = ImportOutput(isCheck: true, file: files.path) { _ in true }
+        var lines = TextLines(try files.reader(name))
+        guard let title = KakaoLine.title(try lines.text() ?? "", try lines.text() ?? ""),
+            KakaoPart(title, name) == part
+        else { return nil }
+        var room = KakaoRoom(Naming.id("kakaotalk", title.room), name, options, zone, nowhere, after: before)
+        try readMessages(&lines, title, files.isFile ? files.path : files.path + "/" + name, &room, nowhere)
+        return room.ending
+    }
+
+    /// The file of a part: of the same folder or archive, or beside the one that is imported, with its number in the name.
+    private func file(
+        of part: KakaoPart, _ files: ExportFiles, _ name: String
+    ) throws(ImportError) -> (ExportFiles, String)? {
+        guard files.isFile else {
+            if parts == nil {
+                var found: [KakaoPart: String] = [:]
+                for name in files.names where name.hasSuffix(".txt") {
+                    var lines = TextLines(try files.reader(name))
+                    guard let title = KakaoLine.title(try lines.text() ?? "", try lines.text() ?? "") else {
+                        continue
+                    }
+                    found[KakaoPart(title, name)] = name
+                }
+                parts = found
+            }
+            return parts?[part].map { (files, $0) }
+        }
+        guard let own = KakaoLine.part(ofFile: files.path), own.number == part.number + 1 else { return nil }
+        let path = "\(own.before)\(part.number)\(own.after)"
+        guard access(path, R_OK) == 0 else { return nil }
+        let beside = try ExportFiles(path)
+        return beside.isFile ? (beside, beside.name) : nil
+    }
+
+    private func readMessages(
+        _ lines: inout TextLines, _ title: KakaoLine.Title, _ file: String, _ room: inout KakaoRoom,
+        _ output: ImportOutput
+    ) throws(ImportError) {
         var day: CivilTime?
         while let line = try lines.text() {
             let number = lines.number
@@ -55,10 +148,17 @@ final class KakaoTalk: ExportReader {
                 moment.millisecondOfDay = time.milliseconds
                 room.begin(moment, time.hasSeconds, name, text, number)
             case .system:
+                // On Windows nothing tells it from a line of a message: what comes behind it does.
+                if title.isWindows, room.isOpen {
+                    try room.hold(line, number, isService: true)
+                    continue
+                }
                 try room.finish()
                 output.skip("a line of the service: who came, left or was invited", at: "line \(number)")
             case .other:
-                if room.isOpen {
+                if room.isHolding, line.allSatisfy(\.isWhitespace) || KakaoLine.goesOnService(line) {
+                    try room.hold(line, number, isService: KakaoLine.goesOnService(line))
+                } else if room.isOpen {
                     try room.go(on: line, number)
                 } else if !line.allSatisfy(\.isWhitespace) {
                     guard day != nil else {
@@ -107,6 +207,33 @@ final class KakaoTalk: ExportReader {
     }
 }
 
+/// Which part of which chat a file is. What was saved at one moment is one export.
+private struct KakaoPart: Hashable {
+    let room: String
+    let saved: String
+    var number: Int
+
+    /// The header says it, or the file's name; a chat in one piece is part 1.
+    init(_ title: KakaoLine.Title, _ name: String) {
+        (room, saved) = (title.room, title.saved)
+        number = title.part ?? KakaoLine.part(ofFile: ExportFiles.lastPart(name))?.number ?? 1
+    }
+
+    var before: KakaoPart {
+        var before = self
+        before.number -= 1
+        return before
+    }
+}
+
+/// What the next part needs of a part.
+private struct KakaoEnding {
+    let repeats: Repeats
+    let order: FileOrder
+    /// Whether all of it was said in one minute.
+    let isOneMinute: Bool
+}
+
 /// The message that is being read, and what tells it apart from its neighbours.
 private struct KakaoRoom {
     private struct Open {
@@ -115,6 +242,9 @@ private struct KakaoRoom {
         let name: String
         var text: String
         let number: Int
+        /// The text before the first line in it that could be of the service. Releases before took it for all of it, and the message has
+        /// its name from that: so it is recognised.
+        var named: String?
     }
 
     /// Within which a message has its name.
@@ -125,23 +255,46 @@ private struct KakaoRoom {
     private let zone: Zone
     private let output: ImportOutput
     private var open: Open?
-    private var repeats = Repeats()
-    private var order = FileOrder()
-    private var first: Int64?
+    /// Lines behind the open message that are of the service, unless it goes on behind them.
+    private var held: [(line: String, number: Int, isService: Bool)] = []
+    private var heldBytes = 0
+    private var repeats: Repeats
+    private var order: FileOrder
+    private(set) var first: Int64?
+    private var last: Int64?
     private static let exporter = ["회원님", "Me"]
 
-    init(_ scope: String, _ file: String, _ options: ImportOptions, _ zone: Zone, _ output: ImportOutput) {
+    init(
+        _ scope: String, _ file: String, _ options: ImportOptions, _ zone: Zone, _ output: ImportOutput,
+        after before: KakaoEnding? = nil
+    ) {
         (self.scope, self.file, self.options, self.zone, self.output) = (scope, file, options, zone, output)
         conversation = options.conversation ?? scope
+        (repeats, order) = (before?.repeats ?? Repeats(), before?.order ?? FileOrder())
     }
 
     var isOpen: Bool { open != nil }
+    var isHolding: Bool { !held.isEmpty }
+    var ending: KakaoEnding { KakaoEnding(repeats: repeats, order: order, isOneMinute: first == last) }
 
     mutating func begin(_ moment: CivilTime, _ hasSeconds: Bool, _ name: String, _ text: String, _ number: Int) {
         open = Open(moment: moment, hasSeconds: hasSeconds, name: name, text: text, number: number)
     }
 
+    /// Keeps a line behind the open message until it is known whose it is.
+    mutating func hold(_ line: String, _ number: Int, isService: Bool) throws(ImportError) {
+        held.append((line, number, isService))
+        heldBytes += line.utf8.count + 1
+        if heldBytes > TextLines.longest { try finish() }
+    }
+
     mutating func go(on line: String, _ number: Int) throws(ImportError) {
+        if !held.isEmpty {
+            // Behind a line of the service stands none of a message: what looked like one was said.
+            if let message = open, message.named == nil { open?.named = Self.withoutEnd(message.text) }
+            open?.text += held.reduce("") { $0 + "\n" + $1.line }
+            (held, heldBytes) = ([], 0)
+        }
         open?.text += "\n" + line
         guard let open, open.text.utf8.count > TextLines.longest else { return }
         throw ImportError(
@@ -152,18 +305,24 @@ private struct KakaoRoom {
 
     /// - Parameter isWhole: Whether blank lines at the end are part of the text.
     mutating func finish(isWhole: Bool = false) throws(ImportError) {
+        for line in held where line.isService {
+            output.skip("a line of the service: who came, left or was invited", at: "line \(line.number)")
+        }
+        (held, heldBytes) = ([], 0)
         guard var message = open else { return }
         open = nil
-        while !isWhole, message.text.utf8.last == 0x0a { message.text.removeLast() }
+        if !isWhole { message.text = Self.withoutEnd(message.text) }
         let written = message.moment.milliseconds
         let isMe = message.name == options.me || options.me == nil && Self.exporter.contains(message.name)
         let name = Self.exporter.contains(message.name) ? options.me ?? message.name : message.name
         let user = isMe || Self.exporter.contains(message.name) ? options.user : nil
         let stamp = Timestamp.text(written).dropLast(message.hasSeconds ? 5 : 8)
-        let key = "\(stamp)\u{0}\(message.name)\u{0}\(message.text)"
+        let key = "\(stamp)\u{0}\(message.name)\u{0}\(message.named ?? message.text)"
         let count = repeats.count(key)
-        let time = order.time(written, step: message.hasSeconds ? 1_000 : 60_000)
+        let step: Int64 = message.hasSeconds ? 1_000 : 60_000
+        let time = order.time(written, step: step)
         first = first ?? written
+        last = written
         let record = Naming.hash("\(key)\u{0}\(count)")
         var payload = Payload()
         payload.add("text", message.text)
@@ -174,6 +333,12 @@ private struct KakaoRoom {
             time: zone.instant(of: CivilTime(milliseconds: time)), conversation: conversation,
             user: user ?? Naming.id("kakaotalk", name), payload: payload.json)
         // An export may begin in the middle of a minute: then its first messages stand elsewhere in it than before.
-        try output.emit(draft, at: "line \(message.number)", mayDiffer: written == first)
+        try output.emit(draft, at: "line \(message.number)", written == first ? .time(within: step) : .none)
+    }
+
+    /// A text without the blank lines at its end.
+    private static func withoutEnd(_ text: String) -> String {
+        guard let last = text.utf8.lastIndex(where: { $0 != 0x0a }) else { return "" }
+        return String(text[...last])
     }
 }

@@ -86,7 +86,7 @@ final class Matrix: ExportReader {
         }
         payload.addSource("matrix", id)
         draft.payload = payload.json
-        try output.emit(draft, at: json.place, mayDiffer: draft.type == "conversation.started")
+        try output.emit(draft, at: json.place, draft.type == "conversation.started" ? .description : .none)
     }
 
     private func retract(

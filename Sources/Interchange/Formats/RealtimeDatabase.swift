@@ -95,7 +95,7 @@ final class RealtimeDatabase: ExportReader {
                         record: Naming.hash(String(decoding: fields.json, as: UTF8.self)), of: "firebase:Users/\(key)"
                     ),
                     type: "profile.changed", time: time, user: self.user(id), payload: payload.json), at: place,
-                mayDiffer: true)
+                .value)
         }
     }
 
@@ -154,7 +154,7 @@ final class RealtimeDatabase: ExportReader {
             EventDraft(
                 id: EventID(record: "start", of: "firebase:Chats/\(id)"), type: "conversation.started",
                 time: max(0, (room.first ?? first ?? 1) - 1), conversation: conversation(id), user: user(room.one),
-                payload: payload.json), at: "$.ChatRooms.\(room.one).\(room.other)", mayDiffer: true)
+                payload: payload.json), at: "$.ChatRooms.\(room.one).\(room.other)", .description)
     }
 
     private func chats(_ json: JSONPull, _ output: ImportOutput, _ isSurvey: Bool) throws(ImportError) {
@@ -166,7 +166,8 @@ final class RealtimeDatabase: ExportReader {
                     throw json.failure("a message has no date")
                 }
                 if isSurvey { return try self.survey(room, key, date, json) }
-                try self.message(room, key, message, self.time(date), place, json, output)
+                try self.message(
+                    room, key, message, self.time(date, room, key, place, output), place, json, output)
             }
         }
     }
@@ -193,10 +194,19 @@ final class RealtimeDatabase: ExportReader {
         first = min(first ?? .max, exact)
     }
 
-    private func time(_ date: Double) -> Int64 {
+    private func time(
+        _ date: Double, _ room: String, _ key: String, _ place: String, _ output: ImportOutput
+    ) -> Int64 {
         // ServerValue.timestamp is in milliseconds.
-        if date > 1e11 { return Moments.milliseconds(seconds: date / 1e3) ?? 0 }
-        return Moments.milliseconds(seconds: date + (isApple ? Moments.apple : 0)) ?? 0
+        let seconds = date > 1e11 ? date / 1e3 : date + (isApple ? Moments.apple : 0)
+        if let time = Moments.milliseconds(seconds: seconds) { return time }
+        if let own = PushID.milliseconds(key) {
+            output.note("the date of a message is no time: its key has one", at: place)
+            return own
+        }
+        output.note(
+            "the date of a message is no time, and its key has none: it stands at the beginning of 1970", at: place)
+        return 0
     }
 
     private func message(

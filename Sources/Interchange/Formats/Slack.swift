@@ -9,11 +9,6 @@ final class Slack: ExportReader {
     /// Ids of channels by the names of their folders.
     private var channels: [String: String] = [:]
     private static let lists = ["channels.json", "groups.json", "dms.json", "mpims.json"]
-    private static let others = [
-        "users.json", "org_users.json", "integration_logs.json", "canvases.json", "content_flags.json",
-        "huddle_transcripts.json",
-        "file_conversations.json", "lists.json",
-    ]
 
     init(_ options: ImportOptions) { self.options = options }
 
@@ -30,13 +25,7 @@ final class Slack: ExportReader {
         var days = 0
         for name in files.names {
             let parts = name.split(separator: "/")
-            guard name.hasSuffix(".json"), parts.count > 1, Self.isDay(parts[parts.count - 1]) else {
-                let last = parts.last.map(String.init) ?? ""
-                if !Self.lists.contains(last), !Self.others.contains(last) {
-                    output.skip("a file that is no day of a channel", at: name)
-                }
-                continue
-            }
+            guard name.hasSuffix(".json"), parts.count > 1, Self.isDay(parts[parts.count - 1]) else { continue }
             days += 1
             try day(files, name, String(parts[parts.count - 2]), output)
         }
@@ -94,7 +83,7 @@ final class Slack: ExportReader {
                 EventDraft(
                     id: EventID(record: "start", of: scope), type: "conversation.started", time: created ?? 0,
                     conversation: conversation, user: creator ?? conversation, payload: payload.json),
-                at: "\(name) \(json.place)", mayDiffer: true)
+                at: "\(name) \(json.place)", .description)
         }
     }
 
@@ -136,7 +125,7 @@ final class Slack: ExportReader {
                 EventDraft(
                     id: EventID(record: "profile/\(updated)", of: Naming.id("slack", id), time: time),
                     type: "profile.changed",
-                    time: time, user: user(id), payload: payload.json), at: "\(name) \(json.place)", mayDiffer: true)
+                    time: time, user: user(id), payload: payload.json), at: "\(name) \(json.place)", .description)
         }
         try json.finish()
     }
@@ -207,17 +196,30 @@ final class Slack: ExportReader {
             output.skip("a message of the subtype \(subtype.prefix(60))", at: place)
             return
         }
-        let text = Self.unescaped(message.string("text") ?? "")
+        var text = Self.unescaped(message.string("text") ?? "")
+        let isBare = text.isEmpty
+        // Its id is its 'ts': where a release before has stored it with an empty text, it is told as there with other content.
+        if isBare { text = SlackText.shown(message) }
         payload.add("text", text)
         payload.add("name", message.string("username"))
         let files = (message.elements("files") ?? []) + [message["file"]].compactMap(\.self)
-        let items = files.compactMap(\.object).map { file in
+        var items = files.compactMap(\.object).map { file in
             var item = Payload()
             item.add("name", file.string("name"))
             item.add("mediaType", file.string("mimetype"))
             item.add("bytes", file.integer("size"))
             item.add("id", file.string("id"))
             return item
+        }
+        if isBare {
+            items += SlackText.pictures(message)
+            if text.isEmpty, items.isEmpty {
+                output.note("a message without text, blocks, attachments and files: it is empty", at: place)
+            }
+        } else if !(message.elements("attachments") ?? []).isEmpty {
+            output.skip("what is shown below the text of a message (its attachments)", at: place)
+        } else if SlackText.hasBlocksOfApps(message) {
+            output.skip("what an app shows in place of the text of a message (its blocks)", at: place)
         }
         if !items.isEmpty { payload.add("attachments", items) }
         payload.addSource("slack", ts)
@@ -227,7 +229,7 @@ final class Slack: ExportReader {
         }
         if message["reactions"] != nil { output.skip("reactions to a message", at: place) }
         let edited = message.object("edited")?.string("ts")
-        try output.emit(draft, at: place, mayDiffer: edited != nil)
+        try output.emit(draft, at: place, edited != nil ? .content : .none)
         guard let edited, let editedTime = Moments.milliseconds(decimal: edited) else { return }
         var edit = Payload()
         edit.add("message", id.description)
@@ -242,7 +244,7 @@ final class Slack: ExportReader {
     }
 
     /// The three characters that Slack escapes. Mentions and links stay as they are written.
-    private static func unescaped(_ text: String) -> String {
+    static func unescaped(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "&")) else { return text }
         var out: [UInt8] = []
         var rest = Array(text.utf8)[...]

@@ -63,7 +63,7 @@ final class SwiftDataStore: ExportReader {
                     type: "conversation.started",
                     time: started ?? 0, conversation: conversation, user: user, payload: payload.json),
                 at: "ZCONVERSATION \(key)",
-                mayDiffer: true)
+                .description)
         }
         return found
     }
@@ -117,7 +117,7 @@ final class SwiftDataStore: ExportReader {
                 bytes = Array(stored.dropFirst())
             }
             if Picture.mediaType(bytes) != nil {
-                payload.add("attachments", [Picture.payload(name: nil, bytes)])
+                payload.add("attachments", [Picture.payload(name: nil, bytes) { output.note($0, at: place) }])
             } else if let text = String(validating: bytes, as: UTF8.self) {
                 payload.add("text", text)
             } else {

@@ -9,6 +9,8 @@ final class Telegram: ExportReader {
     private let options: ImportOptions
     private let zone: Zone
     private var me: String?
+    /// Whether the messages came without the files beside them.
+    private var isAlone = false
 
     init(_ options: ImportOptions) {
         self.options = options
@@ -28,6 +30,7 @@ final class Telegram: ExportReader {
     }
 
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
+        isAlone = files.isFile
         guard let name = files.isFile ? files.names.first : files.file(named: "result.json") else {
             throw ImportError(.malformed, files.path, "no result.json in it")
         }
@@ -123,7 +126,7 @@ final class Telegram: ExportReader {
                 id: EventID(record: "start", of: scope), type: "conversation.started", time: time - 1,
                 conversation: conversation,
                 user: options.user ?? me.map { Naming.id("telegram", $0) } ?? conversation,
-                payload: payload.json), at: place, mayDiffer: true)
+                payload: payload.json), at: place, .description)
     }
 
     private func take(
@@ -131,7 +134,8 @@ final class Telegram: ExportReader {
         _ output: ImportOutput
     ) throws(ImportError) {
         let conversation = options.conversation ?? scope
-        let text = Self.text(message["text"])
+        let shown = TelegramText(message)
+        let text = shown.text
         let name = message.string("from")
         let sender =
             message.string("from_id") ?? message.integer("from_id").map { "user\($0)" } ?? name ?? "deleted account"
@@ -141,18 +145,27 @@ final class Telegram: ExportReader {
         let record =
             number
             ?? {
-                let key = "\(time)\u{0}\(sender)\u{0}\(text)"
+                let key = "\(time)\u{0}\(sender)\u{0}\(TelegramText.first(message))"
                 return Naming.hash("\(key)\u{0}\(repeats.count(key))")
             }()
         var payload = Payload()
         payload.add("text", text)
         payload.add("name", name)
-        payload.add("entities", message["text"]?.kind == .array ? message["text"] : nil)
+        payload.add("entities", shown.entities)
         payload.add("forwardedFrom", message.string("forwarded_from"))
         let attachments = Self.attachments(message)
         if !attachments.isEmpty { payload.add("attachments", attachments) }
-        for member in ["sticker_emoji", "poll", "location_information", "contact_information", "via_bot"] {
-            payload.add(member, message[member])
+        // Of a folder or an archive each file is named itself.
+        if !attachments.isEmpty, isAlone { output.skip("the bytes of a file: its name is taken", at: place) }
+        for member in TelegramText.kept { payload.add(member, message[member]) }
+        for (name, value) in shown.rest { payload.add(name, value) }
+        if text.isEmpty, attachments.isEmpty, shown.rest.isEmpty, !TelegramText.isElsewhere(message) {
+            let unknown = TelegramText.unknown(message)
+            output.note(
+                "nothing of a message is known: it is stored without a text",
+                at: unknown.isEmpty ? place : "\(place): \(unknown)")
+        } else if !text.isEmpty, !shown.isOfButtons, message["inline_bot_buttons"] != nil {
+            output.skip("the buttons below a bot's message", at: place)
         }
         payload.addSource("telegram", record)
         if message["reactions"] != nil { output.skip("reactions to a message", at: place) }
@@ -165,7 +178,7 @@ final class Telegram: ExportReader {
         try output.emit(
             EventDraft(
                 id: id, type: "message.posted", time: time, conversation: conversation, user: user, cause: cause,
-                payload: payload.json), at: place, mayDiffer: edited != nil)
+                payload: payload.json), at: place, edited != nil ? .content : .none)
         guard let edited else { return }
         var edit = Payload()
         edit.add("message", id.description)
@@ -203,11 +216,5 @@ final class Telegram: ExportReader {
         }
         guard let text = message.string(name), let naive = Timestamp.milliseconds(text + "Z") else { return nil }
         return zone.instant(of: CivilTime(milliseconds: naive))
-    }
-
-    private static func text(_ value: JSONValue?) -> String {
-        guard let value else { return "" }
-        if let text = value.string { return text }
-        return (value.elements ?? []).reduce("") { $0 + ($1.string ?? $1.object?.string("text") ?? "") }
     }
 }

@@ -4,7 +4,8 @@ internal import EventStore
 /// Chats that WhatsApp writes as text, on Android and iOS, in the form of the phone's language.
 ///
 /// Which of the numbers of a date is the day is not written. The whole file is looked at for that: a number that can be no month
-/// decides, else the order in which time goes forward, else the day comes first.
+/// decides, else the order in which time goes forward, else what the
+/// one who imports says, else the day comes first.
 final class WhatsApp: ExportReader {
     private let options: ImportOptions
     private let zone: Zone
@@ -21,18 +22,28 @@ final class WhatsApp: ExportReader {
         }
         for name in files.names where files.isFile || name.hasSuffix(".txt") {
             let file = files.isFile ? files.path : files.path + "/" + name
+            var conversation = options.conversation ?? ""
+            if conversation.isEmpty { conversation = Naming.id("whatsapp", try self.room(files, name)) }
             var known = forms[name]
-            if known == nil { known = try survey(files, name, file) }
+            if known == nil { known = try survey(files, name, file, conversation) }
             guard let form = known else { continue }
             forms[name] = form
-            if form.isAmbiguous {
-                output.remark("\(file): each date can be read in two ways; the day is taken to come first")
+            if form.isAmbiguous, options.dates == nil {
+                output.leaveDatesOpen(of: conversation)
+                let isHere = options.monthFirst.contains(conversation)
+                output.remark(
+                    "\(file): each date can be read in two ways; "
+                        + (isHere
+                            ? "the month is taken to come first, as in what is here"
+                            : "the day is taken to come first, and --dates month-first says otherwise"))
             }
-            try read(files, name, file, form, output)
+            try read(files, name, file, form, conversation, output)
         }
     }
 
-    private func survey(_ files: ExportFiles, _ name: String, _ file: String) throws(ImportError) -> WhatsAppForm {
+    private func survey(
+        _ files: ExportFiles, _ name: String, _ file: String, _ conversation: String
+    ) throws(ImportError) -> WhatsAppForm {
         var survey = WhatsAppSurvey()
         var lines = TextLines(try files.reader(name))
         while let line = try lines.text() {
@@ -44,14 +55,18 @@ final class WhatsApp: ExportReader {
             }
         }
         guard survey.count > 0 else { throw ImportError(.malformed, file, "no message in it") }
-        return survey.form
+        let isMonthFirst = options.monthFirst.contains(conversation)
+        guard let form = survey.form(options.dates, where: isMonthFirst ? .monthFirst : .dayFirst) else {
+            throw ImportError(
+                .malformed, file, "its dates do not have the \(options.dates == .monthFirst ? "month" : "day") first")
+        }
+        return form
     }
 
     private func read(
-        _ files: ExportFiles, _ name: String, _ file: String, _ form: WhatsAppForm, _ output: ImportOutput
+        _ files: ExportFiles, _ name: String, _ file: String, _ form: WhatsAppForm, _ conversation: String,
+        _ output: ImportOutput
     ) throws(ImportError) {
-        var conversation = options.conversation ?? ""
-        if conversation.isEmpty { conversation = Naming.id("whatsapp", try self.room(files, name)) }
         var room = WhatsAppRoom(conversation, file, options, zone, output)
         var lines = TextLines(try files.reader(name))
         while let line = try lines.text() {
@@ -63,11 +78,11 @@ final class WhatsApp: ExportReader {
                 continue
             }
             try room.finish()
-            guard let (name, text) = form.message(head.rest) else {
+            guard let (name, text, named) = form.message(head.rest) else {
                 output.skip("a line of the service, of nobody", at: "line \(lines.number)")
                 continue
             }
-            room.begin(moment, head.hasSeconds, name, text, lines.number)
+            room.begin(moment, head.hasSeconds, name, (text, named), lines.number)
         }
         try room.finish()
     }
@@ -81,7 +96,7 @@ final class WhatsApp: ExportReader {
             room = room.dropFirst(prefix.count)
         }
         // What a browser adds to a second download.
-        if room.hasSuffix(")"), let open = room.lastRange(of: " ("),
+        if room.hasSuffix(")"), let open = room.lastBytes(of: " ("),
             room[open.upperBound...].dropLast().allSatisfy(\.isNumber)
         {
             room = room[..<open.lowerBound]
@@ -94,14 +109,33 @@ final class WhatsApp: ExportReader {
     }
 }
 
+extension CivilTime {
+    /// What it is if its day is the month; `nil` where that is no date, or the same one.
+    fileprivate var dayAndMonthExchanged: CivilTime? {
+        guard day != month else { return nil }
+        let other = CivilTime(year: year, month: day, day: month, millisecondOfDay: millisecondOfDay)
+        return other.exists ? other : nil
+    }
+}
+
 /// The message that is being read.
 private struct WhatsAppRoom {
+    private struct Open {
+        let moment: CivilTime
+        let hasSeconds: Bool
+        let name: String
+        var text: String
+        /// The text as releases before took it, from which it has its name.
+        var named: String
+        let number: Int
+    }
+
     private let conversation: String
     private let file: String
     private let options: ImportOptions
     private let zone: Zone
     private let output: ImportOutput
-    private var open: (moment: CivilTime, hasSeconds: Bool, name: String, text: String, number: Int)?
+    private var open: Open?
     private var repeats = Repeats()
     private var order = FileOrder()
 
@@ -111,12 +145,16 @@ private struct WhatsAppRoom {
         )
     }
 
-    mutating func begin(_ moment: CivilTime, _ hasSeconds: Bool, _ name: String, _ text: String, _ number: Int) {
-        open = (moment, hasSeconds, name, text, number)
+    mutating func begin(
+        _ moment: CivilTime, _ hasSeconds: Bool, _ name: String, _ text: (said: String, named: String), _ number: Int
+    ) {
+        open = Open(
+            moment: moment, hasSeconds: hasSeconds, name: name, text: text.said, named: text.named, number: number)
     }
 
     mutating func go(on line: String) throws(ImportError) {
         open?.text += "\n" + line
+        open?.named += "\n" + line
         guard let open, open.text.utf8.count > TextLines.longest else { return }
         throw ImportError(
             .malformed, file, at: "line \(open.number)", "a message is longer than \(TextLines.longest) bytes")
@@ -126,9 +164,16 @@ private struct WhatsAppRoom {
         guard var message = open else { return }
         open = nil
         while message.text.utf8.last == 0x0a { message.text.removeLast() }
+        while message.named.utf8.last == 0x0a { message.named.removeLast() }
         let written = message.moment.milliseconds
-        let key = "\(written)\u{0}\(message.name)\u{0}\(message.text)"
-        let record = Naming.hash("\(key)\u{0}\(repeats.count(key))")
+        let key = "\(written)\u{0}\(message.name)\u{0}\(message.named)"
+        let count = repeats.count(key)
+        let record = Naming.hash("\(key)\u{0}\(count)")
+        let other = message.moment.dayAndMonthExchanged.map { moment in
+            let key = "\(moment.milliseconds)\u{0}\(message.name)\u{0}\(message.named)"
+            return EventID(
+                record: Naming.hash("\(key)\u{0}\(count)"), of: conversation, time: moment.milliseconds)
+        }
         let time = order.time(written, step: message.hasSeconds ? 1_000 : 60_000)
         var payload = Payload()
         payload.add("text", message.text)
@@ -139,6 +184,6 @@ private struct WhatsAppRoom {
             id: EventID(record: record, of: conversation, time: written), type: "message.posted",
             time: zone.instant(of: CivilTime(milliseconds: time)), conversation: conversation,
             user: user ?? Naming.id("whatsapp", message.name), payload: payload.json)
-        try output.emit(draft, at: "line \(message.number)")
+        try output.emit(draft, at: "line \(message.number)", otherReading: other)
     }
 }

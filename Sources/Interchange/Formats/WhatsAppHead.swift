@@ -65,6 +65,13 @@ struct WhatsAppHead {
 struct WhatsAppForm {
     enum Order: CaseIterable {
         case dayMonthYear, monthDayYear, yearMonthDay, yearDayMonth, monthYearDay, dayYearMonth
+
+        var first: DateOrder {
+            switch self {
+            case .dayMonthYear, .yearDayMonth, .dayYearMonth: .dayFirst
+            case .monthDayYear, .yearMonthDay, .monthYearDay: .monthFirst
+            }
+        }
     }
 
     let style: WhatsAppHead.Style?
@@ -97,14 +104,21 @@ struct WhatsAppForm {
     }
 
     /// Who says what. A name that is known from other lines may have its colon without a blank.
-    func message(_ rest: Substring) -> (name: String, text: String)? {
-        if let colon = rest.firstRange(of: ": "), colon.lowerBound != rest.startIndex {
-            return (String(rest[..<colon.lowerBound]), String(rest[colon.upperBound...]))
+    ///
+    /// Where the text begins with a mark that joins the blank before it, releases before took the blank for a part of it. The message has
+    /// its name from that (`named`): so it is recognised.
+    func message(_ rest: Substring) -> (name: String, text: String, named: String)? {
+        if let colon = rest.firstBytes(of: ": "), colon.lowerBound != rest.startIndex {
+            let text = String(rest[colon.upperBound...])
+            let first = String(String.UnicodeScalarView(text.unicodeScalars.prefix(1)))
+            let isJoined = first.utf8.count > 1 && (" " + first).count == 1
+            return (String(rest[..<colon.lowerBound]), text, isJoined ? " " + text : text)
         }
-        guard let colon = rest.firstIndex(of: ":") else { return nil }
-        let name = String(rest[..<colon])
-        guard names.contains(name) || rest.index(after: colon) == rest.endIndex else { return nil }
-        return (name, String(rest[rest.index(after: colon)...]))
+        guard let colon = rest.firstBytes(of: ":") else { return nil }
+        let name = String(rest[..<colon.lowerBound])
+        guard names.contains(name) || colon.upperBound == rest.endIndex else { return nil }
+        let text = String(rest[colon.upperBound...])
+        return (name, text, text)
     }
 }
 
@@ -139,16 +153,21 @@ struct WhatsAppSurvey {
             if moment < last[index] { backward[index] += 1 }
             last[index] = moment
         }
-        if let colon = head.rest.firstRange(of: ": "), names.count < Self.mostNames {
+        if let colon = head.rest.firstBytes(of: ": "), names.count < Self.mostNames {
             names.insert(String(head.rest[..<colon.lowerBound]))
         }
     }
 
-    var form: WhatsAppForm {
-        let least = backward.min() ?? 0
-        let best = zip(possible, backward).filter { $0.1 == least }.map(\.0)
-        return WhatsAppForm(
-            style: style, order: best.first ?? .dayMonthYear,
-            isAmbiguous: best.contains(.dayMonthYear) && best.contains(.monthDayYear), names: names)
+    /// - Parameters:
+    ///   - wanted: Which of day and month comes first, as the one who imports says; `nil`: he does not.
+    ///   - usual: Which comes first where all else leaves it open.
+    /// - Returns: `nil` where no date of the file can be read as wanted.
+    func form(_ wanted: DateOrder?, where usual: DateOrder) -> WhatsAppForm? {
+        let wished = zip(possible, backward).filter { wanted == nil || $0.0.first == wanted }
+        guard let least = wished.map(\.1).min() else { return nil }
+        let best = wished.filter { $0.1 == least }.map(\.0)
+        let isAmbiguous = best.contains(.dayMonthYear) && best.contains(.monthDayYear)
+        let order = isAmbiguous && usual == .monthFirst ? .monthDayYear : best.first ?? .dayMonthYear
+        return WhatsAppForm(style: style, order: order, isAmbiguous: isAmbiguous, names: names)
     }
 }

@@ -13,6 +13,8 @@ package final class ExportFiles {
     private let content: Content
     /// The files in it, in order; of a file its own name alone.
     package let names: [String]
+    /// Those that were read since ``beginReading()``.
+    private var opened: Set<String> = []
     private static let mostFiles = 1_000_000
     private static let deepest = 16
 
@@ -75,8 +77,15 @@ package final class ExportFiles {
         return try bytes(name)
     }
 
+    /// From here on it counts which files are read.
+    func beginReading() { opened = [] }
+
+    /// The files of a folder or an archive that nothing has read.
+    var unread: [String] { isFile ? [] : names.filter { !opened.contains($0) } }
+
     /// The bytes of a file from its beginning on.
     package func bytes(_ name: String) throws(ImportError) -> ByteReader {
+        if !isFile { opened.insert(name) }
         switch content {
         case .file(let file): return FileReader(file, range: 0..<file.size, name: path)
         case .archive(let archive, _):

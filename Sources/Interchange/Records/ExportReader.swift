@@ -11,9 +11,23 @@ package struct ImportOptions: Sendable {
     /// In place of the one that the export leads to.
     package var conversation: String?
 
-    package init(me: String? = nil, user: String? = nil, zone: Zone? = nil, conversation: String? = nil) {
-        (self.me, self.user, self.zone, self.conversation) = (me, user, zone, conversation)
+    /// Which number of a date comes first, where the file leaves it open.
+    package var dates: DateOrder?
+    /// Conversations that are here with the month first: open dates of these are read so.
+    package var monthFirst: Set<String> = []
+
+    package init(
+        me: String? = nil, user: String? = nil, zone: Zone? = nil, conversation: String? = nil,
+        dates: DateOrder? = nil
+    ) {
+        (self.me, self.user, self.zone, self.conversation, self.dates) = (me, user, zone, conversation, dates)
     }
+}
+
+/// Which of day and month stands before the other.
+package enum DateOrder: String, CaseIterable, Sendable {
+    case dayFirst = "day-first"
+    case monthFirst = "month-first"
 }
 
 /// A format of exports. A reader is asked to read everything twice: the first time all is only looked at, so that nothing of an

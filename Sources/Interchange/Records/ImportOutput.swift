@@ -5,8 +5,10 @@ package struct ImportedEvent {
     package var draft: EventDraft
     /// Where it stands in the export.
     package var place: String
-    /// Whether a later export may tell the same record otherwise, as the title of a conversation. What was imported first stays.
-    package var mayDiffer: Bool
+    /// What of it may be told otherwise elsewhere.
+    package var variance: Variance
+    /// Its id if day and month of its date were exchanged: where an export leaves open which is which, it may be there so.
+    package var otherReading: EventID?
 }
 
 /// Where formats put what they have read.
@@ -28,6 +30,8 @@ package final class ImportOutput {
                 return "\(entry.count) \(entry.count == 1 ? "time" : "times"): \(reason) (\(places))"
             }
     }
+    /// Conversations whose dates can be read in two ways, for nothing in the export says which number is the day.
+    package private(set) var openDates: Set<String> = []
     private var said: [String] = []
     private var noted: [String: (count: Int, places: [String])] = [:]
     private let take: (ImportedEvent) -> Bool
@@ -41,13 +45,18 @@ package final class ImportOutput {
     package var events: Int { counts.values.reduce(0, +) }
 
     /// Hands in an event. One that no store takes is passed over, with the reason.
-    package func emit(_ draft: EventDraft, at place: String, mayDiffer: Bool = false) throws(ImportError) {
+    package func emit(
+        _ draft: EventDraft, at place: String, _ variance: Variance = .none, otherReading: EventID? = nil
+    ) throws(ImportError) {
         do throws(InvalidEvent) { try draft.validate() } catch {
             skip(Self.reason(error), at: place)
             return
         }
         counts[draft.type, default: 0] += 1
-        guard take(ImportedEvent(draft: draft, place: place, mayDiffer: mayDiffer)) else {
+        guard
+            take(
+                ImportedEvent(draft: draft, place: place, variance: variance, otherReading: otherReading))
+        else {
             throw ImportError(.stopped, file, "no more is wanted")
         }
     }
@@ -59,6 +68,9 @@ package final class ImportOutput {
         default: "no event can have it: \(error)"
         }
     }
+
+    /// The dates of a conversation can be read in two ways.
+    package func leaveDatesOpen(of conversation: String) { openDates.insert(conversation) }
 
     /// Passes over a record.
     package func skip(_ reason: String, at place: String) { Self.count(reason, place, in: &skipped) }

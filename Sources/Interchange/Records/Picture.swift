@@ -7,12 +7,18 @@ enum Picture {
     /// Most bytes that an event carries itself.
     static let mostInline = 160 << 10
     private static let mostRead = 64 << 20
+    private static let tooLarge =
+        "a picture of more than \(mostInline >> 10) KiB: its digest is taken, and 'syncctl attachment put FILE' brings its bytes"
 
-    /// - Parameter reader: Its bytes, if the export has them.
+    /// - Parameters:
+    ///   - reader: Its bytes, if the export has them.
+    ///   - note: Told what of it is not taken.
     static func payload(
-        name: String?, width: Int64? = nil, height: Int64? = nil, bytes: Int64? = nil, reader: ByteReader?
+        name: String?, width: Int64? = nil, height: Int64? = nil, bytes: Int64? = nil, reader: ByteReader?,
+        _ note: (String) -> Void
     ) throws(ImportError) -> Payload {
         guard let reader else {
+            note("a picture that is not in what was given: its name is taken")
             var item = Payload()
             item.add("name", name)
             item.add("bytes", bytes)
@@ -31,12 +37,14 @@ enum Picture {
             count += added
             if kept.count <= mostInline { kept += chunk[..<added] }
         }
+        if count > mostInline { note(tooLarge) }
         return item(name, kept, count, sha.finish(), width, height)
     }
 
     /// An item of bytes that are at hand.
-    static func payload(name: String?, _ bytes: [UInt8]) -> Payload {
-        item(name, bytes, bytes.count, SHA256().digest(bytes), nil, nil)
+    static func payload(name: String?, _ bytes: [UInt8], _ note: (String) -> Void) -> Payload {
+        if bytes.count > mostInline { note(tooLarge) }
+        return item(name, bytes, bytes.count, SHA256().digest(bytes), nil, nil)
     }
 
     private static func item(

@@ -92,6 +92,7 @@ enum KoreanErrors {
         "E_REJECTED": "이유를 알 수 없이 거절되었습니다. syncctl과 syncd의 버전이 같은지 확인하십시오.",
         "E_IMPORT_MALFORMED": "내보낸 파일이 형식과 다릅니다. 아무것도 저장하지 않았습니다.",
         "E_IMPORT_FORMAT": "알 수 없는 파일 형식입니다.",
+        "E_IMPORT_DATES": "같은 대화가 일과 월이 뒤바뀐 채로 이미 저장되어 있습니다. 아무것도 저장하지 않았습니다.",
         "E_IMPORT_OPTION": "누구의 것인지, 어느 대화인지 파일에 나와 있지 않습니다.",
         "E_CONFIG": "설정이 잘못되었거나 없습니다.",
         "E_OTHER_STORE": "설정의 클러스터나 이름이 저장소와 다릅니다.",

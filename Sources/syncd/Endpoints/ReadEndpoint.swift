@@ -328,7 +328,7 @@ struct ReadEndpoint {
             (found, page.hasMore) = (ranked, !isWhole)
         } else {
             found = try views.search(words, limit: request.limit, before: bound, isSeen: isSeen)
-            page.hasMore = found.next != nil
+            (page.hasMore, page.cut) = (found.next != nil, found.cut)
         }
         for hit in found.hits { page.add(try lines.line(hit)) }
         page.unindexed = found.unindexed

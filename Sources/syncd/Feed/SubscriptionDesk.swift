@@ -223,6 +223,7 @@ final class SubscriptionDesk {
 
     private func look(_ name: String, durable: UInt64, demand: Int) throws(StoreError) -> Bool {
         let log = try currentLog()
+        running[name]?.machine.note(durable, now: Self.now)
         guard var one = running[name],
             case let isShort = one.machine.deliverable < demand,
             isShort || one.machine.isBacklogDue(through: one.position, isShort: false)

@@ -27,9 +27,13 @@ export function find(chat, query) {
 
   async function load() {
     const mine = generation, q = field.value.trim();
-    const page = await chat.lines(['search'], { q, conversation: here?.checked ? within : null, type: ['message.posted', 'bot.replied', 'bot.transcribed'], limit: 30, cursor });
-    if (mine !== generation) return;
-    cursor = page.end.more ? page.end.next : null;
+    let page, turns = 0;
+    // A page may have looked at texts of others alone.
+    do {
+      page = await chat.lines(['search'], { q, conversation: here?.checked ? within : null, type: ['message.posted', 'bot.replied', 'bot.transcribed'], limit: 30, cursor });
+      if (mine !== generation) return;
+      cursor = page.end.more ? page.end.next : null;
+    } while (!page.lines.length && cursor && ++turns < 20);
     for (const line of page.lines) {
       const conversation = line.event.subject?.slice('conversation/'.length);
       if (!conversation) continue;
@@ -41,7 +45,7 @@ export function find(chat, query) {
         h('span', null, piece(line.text, ranges)))));
     }
     further.hidden = !cursor;
-    fill(state, found.length ? say('found', found.length, Boolean(cursor)) : say('nothingFound'));
+    fill(state, found.length || cursor ? say('found', found.length, Boolean(cursor)) : say('nothingFound'));
     chat.hits = { q, within: here?.checked ? within : null, list: found };
   }
 

@@ -51,6 +51,8 @@ package struct SearchPage: Sendable {
     package var hits: [SearchHit] = []
     /// Behind it more may come; there may be none after all. `nil`: that was all.
     package var next: DisplayKey?
+    /// Why there are fewer hits than were asked for, if more may come.
+    package var cut: PageCut?
     /// The last position that the views had applied.
     package var position: UInt64 = 0
     /// How many of the events up to there the index lacked.

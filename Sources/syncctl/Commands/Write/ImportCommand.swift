@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import Interchange
 internal import SillokAPI
 
 enum ImportCommand {
@@ -17,6 +18,9 @@ enum ImportCommand {
                 .value("me", "NAME", "The exporter's own name in the export: events of USER."),
                 .value("conversation", "ID", "The conversation they go to, in place of the export's own."),
                 .value("timezone", "ZONE", "Of times without one (KakaoTalk: Asia/Seoul, others: this machine's)."),
+                .value(
+                    "dates", "ORDER", "Which number of a date comes first, where WhatsApp's file leaves it open.",
+                    allowed: DateOrder.allCases.map(\.rawValue)),
                 .value("batch", "N", "Events handed in at a time, 1 to 4096 (default: 2000)."),
                 .flag("dry-run", "Read and check everything, store nothing."),
                 .value("rejects", "FILE", "Write rejected lines there, each with its number and the reason."),
@@ -98,7 +102,7 @@ enum ImportCommand {
     }
 
     /// What is said of exports of other services alone.
-    private static let exportOptions = ["format", "user", "me", "conversation", "timezone"]
+    private static let exportOptions = ["format", "user", "me", "conversation", "timezone", "dates"]
 
     private static func summary(_ tally: AppendTally, isDry: Bool) -> String {
         "\(EventText.count(tally.lines, "line")): \(tally.appended) \(isDry ? "new" : "appended"), "
@@ -168,6 +172,9 @@ struct ImportPlace {
                 hint: "--store DIR, on that node's machine, or an empty store here")
         }
     }
+
+    /// What is there already.
+    var before: ImportedBefore { ImportedBefore(files, session) }
 
     func open() throws(CommandFailure) -> ImportTarget {
         guard let files else {

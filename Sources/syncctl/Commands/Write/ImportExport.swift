@@ -15,7 +15,7 @@ struct ImportExport {
     static let choices = ["auto", "native"] + ExportFormat.allCases.map(\.rawValue)
 
     /// What is said of exports alone.
-    private static let options = ["user", "me", "conversation", "timezone"]
+    private static let options = ["user", "me", "conversation", "timezone", "dates"]
 
     /// The export to import; `nil`: it is native NDJSON, or is to be refused as such.
     func recognised() throws(CommandFailure) -> ExportImport? {
@@ -45,7 +45,8 @@ struct ImportExport {
             return ExportImport(files, as: format, try options())
         case .native: return nil
         case nil:
-            if wanted == nil, !hasOptions { return nil }
+            // Of native lines each is an object; a file without any is to be refused once, and not line by line.
+            if wanted == nil, !hasOptions, try Self.mayBeNative(files, path) { return nil }
             throw CommandFailure(
                 code: "E_IMPORT_FORMAT", "\(path): no format that is known",
                 hint: "--format with one of: "
@@ -61,6 +62,13 @@ struct ImportExport {
         return ![S_IFREG, S_IFDIR].contains(entry.st_mode & S_IFMT)
     }
 
+    private static func mayBeNative(_ files: ExportFiles, _ path: String) throws(CommandFailure) -> Bool {
+        guard files.isFile, let name = files.names.first else { return false }
+        let head: [UInt8]
+        do throws(ImportError) { head = try files.head(name) } catch { throw failure(error, stored: 0) }
+        return head.contains(UInt8(ascii: "{")) || head.allSatisfy { $0 <= 0x20 }
+    }
+
     private func options() throws(CommandFailure) -> ImportOptions {
         var zone: Zone?
         if let name = session.arguments.value("timezone") {
@@ -71,34 +79,45 @@ struct ImportExport {
         }
         return ImportOptions(
             me: session.arguments.value("me"), user: session.arguments.value("user"), zone: zone,
-            conversation: session.arguments.value("conversation"))
+            conversation: session.arguments.value("conversation"),
+            dates: session.arguments.value("dates").flatMap(DateOrder.init(rawValue:)))
     }
 
     func run(_ export: ExportImport, batch: Int) throws(CommandFailure) -> ExitCode {
-        let place = try ImportPlace(session)
+        guard let (export, checked, intake) = try handIn(export, batch: batch) else { return .interrupted }
+        try tellOldProfiles(intake)
         let isDry = session.arguments.flag("dry-run")
+        return try ImportSummary(session: session, export: export, checked: checked, intake: intake, isDry: isDry)
+            .print()
+    }
+
+    /// Reads all of it and hands it in; `nil`: the user has interrupted it before anything was stored.
+    private func handIn(
+        _ given: ExportImport, batch: Int
+    ) throws(CommandFailure) -> (ExportImport, ImportOutput, ExportIntake)? {
+        let place = try ImportPlace(session)
         Interrupt.watch(reading: -1)
-        var meter = Progress("check", unit: "events", style: session.style())
-        var seen: UInt64 = 0
-        let checked: ImportOutput
-        do throws(ImportError) {
-            checked = try export.check { _ in
-                seen += 1
-                meter.update(done: seen, total: nil)
-                return !Interrupt.isRequested
-            }
-        } catch {
-            if error.kind == .stopped {
-                session.say("interrupted; nothing is stored")
-                return .interrupted
-            }
-            throw Self.failure(error, stored: 0)
-        }
-        meter.finish(done: seen, total: nil)
+        let before = place.before
+        var dates = ImportedDates(isFar: before.isFar)
+        var export = given
+        guard var checked = try check(export, { dates.add($0) }) else { return nil }
         let target = try place.open()
         defer { target.close() }
+        // Who says which number comes first knows what he does.
+        if session.arguments.value("dates") == nil {
+            let exchanged = try dates.exchanged(in: before)
+            try refuse(exchanged.filter { !checked.openDates.contains($0.key) })
+            if !exchanged.isEmpty {
+                var options = try options()
+                options.monthFirst = Set(exchanged.keys)
+                export = ExportImport(export.files, as: export.format, options)
+                guard let again = try check(export, { _ in }) else { return nil }
+                checked = again
+            }
+        }
         let intake = ExportIntake(
-            target, batch: batch, progress: Progress("import", unit: "events", style: session.style()), total: seen)
+            target, before, batch: batch, progress: Progress("import", unit: "events", style: session.style()),
+            total: UInt64(checked.events))
         do throws(ImportError) {
             _ = try export.run(intake.take)
         } catch {
@@ -110,8 +129,63 @@ struct ImportExport {
             failure.why = failure.why ?? "Until then \(intake.appended) were appended; the same command goes on."
             throw failure
         }
-        return try ImportSummary(session: session, export: export, checked: checked, intake: intake, isDry: isDry)
-            .print()
+        return (export, checked, intake)
+    }
+
+    /// A profile of the Realtime Database has no time, so what it says is one event whenever it is said. What a user went back to is there
+    /// already, below what was said in between: that is told.
+    private func tellOldProfiles(_ intake: ExportIntake) throws(CommandFailure) {
+        guard !intake.untimedProfiles.isEmpty, !Interrupt.isRequested else { return }
+        let reads = try Reads(session)
+        for draft in intake.untimedProfiles {
+            let lines = try reads.profile(of: draft.user)
+            for field in JSONObject(validated: draft.payload).object("fields") ?? JSONObject(validated: []) {
+                let line = lines.first { $0.string("name")?.hasSameBytes(as: field.name) ?? false }
+                let (there, here) = (line?["value"].map { Array($0.raw) }, Array(field.value.raw))
+                guard there != here else { continue }
+                func short(_ value: [UInt8]?) -> String {
+                    value.map { ImportDifference.short(String(decoding: $0, as: UTF8.self)) } ?? "nothing"
+                }
+                intake.tell(
+                    ImportDifference.Part(name: field.name, isHeader: false, there: short(there), here: short(here)),
+                    of: draft)
+            }
+        }
+    }
+
+    /// Reads all of it once; `nil`: the user has interrupted it.
+    private func check(
+        _ export: ExportImport, _ body: @escaping (ImportedEvent) -> Void
+    ) throws(CommandFailure) -> ImportOutput? {
+        var meter = Progress("check", unit: "events", style: session.style())
+        var seen: UInt64 = 0
+        do throws(ImportError) {
+            let checked = try export.check { event in
+                seen += 1
+                meter.update(done: seen, total: nil)
+                body(event)
+                return !Interrupt.isRequested
+            }
+            meter.finish(done: seen, total: nil)
+            return checked
+        } catch {
+            guard error.kind == .stopped else { throw Self.failure(error, stored: 0) }
+            session.say("interrupted; nothing is stored")
+            return nil
+        }
+    }
+
+    private func refuse(_ exchanged: [String: Int]) throws(CommandFailure) {
+        guard let (conversation, count) = exchanged.min(by: { $0.key < $1.key }) else { return }
+        throw CommandFailure(
+            code: "E_IMPORT_DATES",
+            "\(path): \(conversation) is here with day and month exchanged: about "
+                + "\(EventText.count(count, "message")) of this file",
+            why: "An earlier file left open which number of a date is the day, and was read otherwise. "
+                + "Nothing of this one was stored.",
+            hint: "--conversation ID takes all of it as a conversation of its own; "
+                + "--dates day-first or month-first adds all that is not there under the same date",
+            exitCode: .badInput)
     }
 
     static func failure(_ error: ImportError, stored: Int) -> CommandFailure {
@@ -137,6 +211,7 @@ final class ExportIntake {
     }
 
     private let target: ImportTarget
+    private let before: ImportedBefore
     private let batch: Int
     private var progress: Progress
     private let total: UInt64
@@ -145,18 +220,23 @@ final class ExportIntake {
     private var pending: [Batch] = []
     private static let batchBytes = 8 << 20
     private static let mostShown = 20
+    private static let mostProfiles = 10_000
 
     private(set) var appended = 0
     private(set) var already = 0
     /// There already, and told otherwise now: what was imported first stays.
     private(set) var differing = 0
     private(set) var rejected = 0
+    /// Conversations and profiles that are there already and are described otherwise here, by what differs.
+    private(set) var described: [String: (count: Int, places: [String])] = [:]
     /// The first that were not taken, with place and reason.
     private(set) var problems: [(place: String, code: String, message: String)] = []
     private(set) var failure: CommandFailure?
+    /// Values without a time that are there: whether they are the newest is looked at in the end. Of these many at most (INV-9).
+    private(set) var untimedProfiles: [EventDraft] = []
 
-    init(_ target: ImportTarget, batch: Int, progress: Progress, total: UInt64) {
-        (self.target, self.batch, self.progress, self.total) = (target, batch, progress, total)
+    init(_ target: ImportTarget, _ before: ImportedBefore, batch: Int, progress: Progress, total: UInt64) {
+        (self.target, self.before, self.batch, self.progress, self.total) = (target, before, batch, progress, total)
     }
 
     var count: Int { appended + already + differing + rejected }
@@ -186,24 +266,56 @@ final class ExportIntake {
     private func settle() {
         let first = pending.removeFirst()
         do throws(CommandFailure) {
-            for (event, result) in zip(first.events, try first.results()) { count(result, of: event) }
+            for (event, result) in zip(first.events, try first.results()) { try count(result, of: event) }
         } catch {
             failure = error
         }
     }
 
-    private func count(_ result: AppendedLine, of event: ImportedEvent) {
+    private func count(_ result: AppendedLine, of event: ImportedEvent) throws(CommandFailure) {
         switch result {
         case .appended: appended += 1
-        case .already: already += 1
-        case .rejected(let code, let message):
-            if code == "E_ID_REUSED", event.mayDiffer {
-                already += 1
-                return
+        case .already:
+            already += 1
+            if event.variance == .value, untimedProfiles.count < Self.mostProfiles {
+                untimedProfiles.append(event.draft)
             }
-            if code == "E_ID_REUSED" { differing += 1 } else { rejected += 1 }
+        case .rejected("E_ID_REUSED", let message):
+            // Looked for only where it decides, or is shown.
+            let isShown = problems.count < Self.mostShown
+            let difference = event.variance != .none || isShown ? try difference(of: event) : nil
+            switch difference?.meaning(event.variance) ?? .other {
+            case .same: already += 1
+            case .told(let parts):
+                already += 1
+                for part in parts { tell(part, of: event.draft) }
+            case .other:
+                differing += 1
+                guard isShown else { return }
+                let what = difference.map { " (differs: \($0.names))" } ?? ""
+                problems.append((event.place, "E_ID_REUSED", message + what))
+            }
+        case .rejected(let code, let message):
+            rejected += 1
             if problems.count < Self.mostShown { problems.append((event.place, code, message)) }
         }
+    }
+
+    private func difference(of event: ImportedEvent) throws(CommandFailure) -> ImportDifference? {
+        guard let id = event.draft.id, let there = try before.event(id) else { return nil }
+        return ImportDifference(event.draft, there)
+    }
+
+    func tell(_ part: ImportDifference.Part, of draft: EventDraft) {
+        let what = "\(part.name) of \(draft.type)"
+        guard described[what] != nil || described.count < Self.mostShown else { return }
+        var entry = described[what] ?? (0, [])
+        entry.count += 1
+        if entry.places.count < Self.mostShown {
+            let name = draft.conversation ?? draft.user
+            entry.places.append("\(name): \(part.there) there, \(part.here) here")
+        }
+        described[what] = entry
     }
 }
 
@@ -214,6 +326,11 @@ struct ImportSummary {
     let checked: ImportOutput
     let intake: ExportIntake
     let isDry: Bool
+
+    private static let wayOut =
+        "what was imported first stays. Where the export is right, say it: "
+        + "syncctl append --type conversation.renamed --conversation ID --user USER --data '{\"title\":\"…\"}', "
+        + "or --type profile.changed --user USER --data '{\"fields\":{…}}'"
 
     func print() throws(CommandFailure) -> ExitCode {
         for remark in checked.remarks { session.say(remark) }
@@ -234,6 +351,17 @@ struct ImportSummary {
                 line.add("places", entry.places)
             }
         }
+        for (what, entry) in intake.described.sorted(by: { $0.key < $1.key }) {
+            let places = entry.places.prefix(3).joined(separator: "; ") + (entry.count > 3 ? "; …" : "")
+            try session.line(
+                Sanitizer.line("differs from what is there: \(entry.count), \(what) (\(places))"), "described"
+            ) { line in
+                line.add("what", what)
+                line.add("events", entry.count)
+                line.add("places", entry.places)
+            }
+        }
+        if !intake.described.isEmpty { session.say(Self.wayOut) }
         for problem in intake.problems {
             try session.line(
                 Sanitizer.line("not taken: \(problem.place): \(problem.message)   [\(problem.code)]"), "rejected"

@@ -1,0 +1,105 @@
+internal import CommandLineKit
+internal import EventStore
+internal import Interchange
+internal import SillokAPI
+
+/// What the place of an import has of records already. It is asked only where the answer decides something.
+final class ImportedBefore {
+    private let files: StoreFiles?
+    private let session: Session
+    private var reader: LogReader?
+    private var pages: DaemonPages?
+
+    /// - Parameter files: `nil`: of the node that the user named.
+    init(_ files: StoreFiles?, _ session: Session) { (self.files, self.session) = (files, session) }
+
+    /// Whether an answer comes over a network.
+    var isFar: Bool { files == nil }
+
+    func event(_ id: EventID) throws(CommandFailure) -> Event? {
+        if let files {
+            if reader == nil { reader = try stored { try LogReader(files) } }
+            return try stored { try reader?.event(id: id)?.event }
+        }
+        if pages == nil { pages = try DaemonClient.named(by: session).map(DaemonPages.init) }
+        var found: StoredEvent?
+        let take = { (line: JSONObject) throws(CommandFailure) in found = StoredEvent(native: line) }
+        _ = try pages?.lines(.event(id.description), [], limit: 1, take)
+        return found?.event
+    }
+}
+
+/// In what an event of an export differs from the one that is there under its id.
+struct ImportDifference {
+    /// A part, or a member of the payload, with both values where they are short.
+    struct Part: Equatable {
+        let name: String
+        let isHeader: Bool
+        let there: String
+        let here: String
+    }
+
+    private(set) var parts: [Part] = []
+    private let distance: Int64
+    private static let longest = 60
+
+    init(_ draft: EventDraft, _ there: Event) {
+        let header = there.header
+        distance = draft.time.map { abs($0 - header.time) } ?? 0
+        if distance != 0, let time = draft.time {
+            let texts = (Timestamp.text(header.time), Timestamp.text(time))
+            parts.append(Part(name: "time", isHeader: true, there: texts.0, here: texts.1))
+        }
+        for (name, one, other) in [
+            ("type", header.type, draft.type), ("user", header.user, draft.user),
+            ("conversation", header.conversation ?? "", draft.conversation ?? ""),
+            // An author who is the user counts as none.
+            ("author", header.author == header.user ? "" : header.author, draft.author ?? ""),
+            ("cause", header.cause?.description ?? "", draft.cause?.description ?? ""),
+        ] where !one.hasSameBytes(as: other) {
+            parts.append(Part(name: name, isHeader: true, there: one, here: other))
+        }
+        guard let payload = there.payload, payload != draft.payload else { return }
+        let (old, new) = (JSONObject(validated: payload), JSONObject(validated: draft.payload))
+        for member in new where old.raw(member.name).map(Array.init) != Array(member.value.raw) {
+            parts.append(Self.member(member.name, old, new))
+        }
+        for member in old where new[member.name] == nil { parts.append(Self.member(member.name, old, new)) }
+    }
+
+    static func short(_ text: String) -> String { text.count > longest ? text.prefix(longest) + "…" : text }
+
+    private static func member(_ name: String, _ old: JSONObject, _ new: JSONObject) -> Part {
+        func short(_ object: JSONObject) -> String {
+            guard let raw = object.raw(name) else { return "nothing" }
+            return Self.short(String(decoding: raw.prefix(longest * 4), as: UTF8.self))
+        }
+        return Part(name: name, isHeader: false, there: short(old), here: short(new))
+    }
+
+    var names: String { parts.map(\.name).joined(separator: ", ") }
+
+    /// What it is to the one who imports.
+    enum Meaning {
+        /// What was to be expected: it is there.
+        case same
+        /// It is there, and described otherwise.
+        case told([Part])
+        /// It is there with other content.
+        case other
+    }
+
+    func meaning(_ variance: Variance) -> Meaning {
+        switch variance {
+        case .none: return .other
+        case .time(let within):
+            return parts.allSatisfy { $0.name == "time" && $0.isHeader } && distance < within ? .same : .other
+        case .content: return parts.contains(where: \.isHeader) ? .other : .same
+        case .value, .description:
+            // When it began, an export tells by its first message, which may be another.
+            let told = parts.filter { !$0.isHeader || $0.name != "time" }
+            if told.contains(where: { $0.isHeader && !["user", "author"].contains($0.name) }) { return .other }
+            return told.isEmpty ? .same : .told(told)
+        }
+    }
+}

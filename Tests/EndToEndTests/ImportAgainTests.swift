@@ -1,0 +1,182 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// An export that says otherwise what is there already: nothing is doubled, and what differs is told (INV-8, D63).
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct ImportAgainTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder.made() }
+
+    private func store(_ name: String) throws -> String {
+        let path = folder.file(name)
+        #expect(try Programs.syncctl(path, ["init", "--name", name]).code == 0)
+        return path
+    }
+
+    private func file(_ name: String, _ text: String) throws -> String {
+        let path = folder.file(name)
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    private func end(_ run: Programs.Result) -> [String: Int] {
+        (run.lines.last ?? [:]).compactMapValues { $0 as? Int }
+    }
+
+    private func telegram(_ title: String, _ edited: String = "", text: String = "x") -> String {
+        #"{"name":"\#(title)","type":"private_group","id":5,"messages":["#
+            + #"{"id":1,"type":"message","date_unixtime":"1704103200","from":"영희","from_id":"user1","text":"\#(text)"\#(edited)}]}"#
+    }
+
+    @Test(
+        "A conversation that has another title is told, with both and the way out; by the files and at a named node")
+    func titles() throws {
+        let daemon = try DaemonProcess("d")
+        try daemon.start()
+        defer { daemon.kill() }
+        let alone = try store("alone")
+        let socket = ["--url", "unix:\(daemon.store)/api.sock"]
+        for (target, more) in [(alone, [String]()), (daemon.store, []), (alone, socket)] {
+            let first = try file("result.json", telegram("방"))
+            #expect(try Programs.syncctl(target, ["import", first] + more).code == 0)
+            #expect(end(try Programs.syncctl(target, ["import", first, "--json"] + more))["already"] == 2)
+            let again = try Programs.syncctl(
+                target, ["import", try file("result.json", telegram("새 방")), "--json"] + more)
+            #expect(again.code == 0 && end(again)["already"] == 2 && end(again)["differing"] == 0, "\(again.errors)")
+            let told = try #require(again.lines.first { $0["type"] as? String == "described" })
+            #expect(told["what"] as? String == "title of conversation.started" && told["events"] as? Int == 1)
+            #expect(told["places"] as? [String] == [#"telegram:5: "방" there, "새 방" here"#])
+            #expect(again.errors.contains("conversation.renamed"))
+        }
+        let dry = try Programs.syncctl(alone, ["import", folder.file("result.json"), "--dry-run"])
+        #expect(dry.code == 0 && dry.output.contains("differs from what is there: 1, title"), "\(dry.output)")
+    }
+
+    @Test("An edited message may say something else than at first, and be nobody else's")
+    func edited() throws {
+        let store = try store("edited")
+        #expect(try Programs.syncctl(store, ["import", try file("result.json", telegram("방"))]).code == 0)
+        let edit = try file("result.json", telegram("방", #","edited_unixtime":"1704189600""#, text: "y"))
+        let second = try Programs.syncctl(store, ["import", edit, "--json"])
+        #expect(second.code == 0 && end(second)["appended"] == 1 && end(second)["already"] == 2, "\(second.output)")
+        let other = try Programs.syncctl(store, ["import", edit, "--me", "영희", "--user", "yh", "--json"])
+        #expect(other.code == 4 && end(other)["differing"] == 2, "\(other.output)")
+        #expect(other.output.contains("(differs: user, text)") && other.output.contains("(differs: user)"))
+    }
+
+    @Test("The first message of a chat may stand elsewhere in its minute, but be of no other time and nobody else's")
+    func firstMinute() throws {
+        let store = try store("first")
+        let head = "방 님과 카카오톡 대화\n저장한 날짜 : 2025년 10월 14일 오후 9:03\n\n2025년 10월 13일 오전 9:05\n"
+        let (one, two) = ("2025년 10월 13일 오전 9:05, 홍길동 : 하나\n", "2025년 10월 13일 오전 9:05, 홍길동 : 둘\n")
+        #expect(try Programs.syncctl(store, ["import", try file("a.txt", head + one + two)]).code == 0)
+        // It begins in the middle of the minute.
+        let later = try Programs.syncctl(store, ["import", try file("b.txt", head + two), "--json"])
+        #expect(later.code == 0 && end(later)["already"] == 1, "\(later.output)")
+        for words in [["--timezone", "UTC"], ["--me", "홍길동", "--user", "hong"]] {
+            let other = try Programs.syncctl(store, ["import", folder.file("b.txt"), "--json"] + words)
+            #expect(other.code == 4 && end(other)["differing"] == 1, "\(other.output)")
+        }
+    }
+
+    @Test("A profile without times whose old value comes back is told: what was said in between stays")
+    func profiles() throws {
+        let daemon = try DaemonProcess("d")
+        try daemon.start()
+        defer { daemon.kill() }
+        func export(_ name: String) throws -> String {
+            try file(
+                "r.json",
+                #"{"Users":{"u1":{"id":"u1","name":"\#(name)","description":"d"}},"ChatRooms":{},"Chats":{}}"#)
+        }
+        for (target, more) in [(try store("alone"), [String]()), (daemon.store, [])] {
+            for name in ["홍", "새이름"] {
+                let run = try Programs.syncctl(target, ["import", try export(name), "--json"] + more)
+                #expect(
+                    run.code == 0 && end(run)["appended"] == 1 && !run.output.contains("described"), "\(run.output)")
+            }
+            let back = try Programs.syncctl(target, ["import", try export("홍"), "--json"] + more)
+            let told = try #require(back.lines.first { $0["type"] as? String == "described" }, "\(back.output)")
+            #expect(told["what"] as? String == "name of profile.changed" && end(back)["already"] == 1)
+            #expect(told["places"] as? [String] == [#"u1: "새이름" there, "홍" here"#])
+            #expect(
+                !(try Programs.syncctl(target, ["import", try export("새이름"), "--json"])).output.contains("described"))
+        }
+    }
+
+    @Test(
+        "A file of no known format is refused once, and not line by line; what has objects in it is read as native lines"
+    )
+    func unknown() throws {
+        let store = try store("unknown")
+        let prose = try Programs.syncctl(store, ["import", try file("a.txt", "한 줄\n두 줄\n")])
+        #expect(prose.code == 65 && prose.errors.contains("E_IMPORT_FORMAT"), "\(prose.errors)")
+        let lines = #"no line\n{"type":"t","user":"u","data":{}}\n"#.replacing(#"\n"#, with: "\n")
+        let native = try Programs.syncctl(store, ["import", try file("b.ndjson", lines)])
+        #expect(native.code == 4 && native.output.contains("1 appended") && native.errors.contains("E_LINE_JSON"))
+        #expect(try Programs.syncctl(store, ["import", try file("c.ndjson", "\n \n")]).code == 0)
+    }
+
+    private static let open = "01/02/24, 10:00 - Bob: a\n02/03/24, 10:00 - Bob: b\n"
+    private static let clear = open + "03/25/24, 10:00 - Bob: c\n"
+
+    @Test(
+        "A chat that is here with day and month exchanged is refused as a whole, with ways out; nothing of it is doubled"
+    )
+    func exchanged() throws {
+        let daemon = try DaemonProcess("d")
+        try daemon.start()
+        defer { daemon.kill() }
+        let alone = try store("alone")
+        for (target, more) in [(alone, [String]()), (alone, ["--url", "unix:\(daemon.store)/api.sock"])] {
+            let first = try Programs.syncctl(
+                target, ["import", try file("WhatsApp Chat with Bob.txt", Self.open)] + more)
+            #expect(first.code == 0 && first.errors.contains("--dates month-first"))
+            let path = try file("WhatsApp Chat with Bob.txt", Self.clear)
+            let refused = try Programs.syncctl(target, ["import", path] + more)
+            #expect(refused.code == 65 && refused.errors.contains("E_IMPORT_DATES"), "\(refused.errors)")
+            #expect(
+                refused.errors.contains("Nothing of this one was stored") && refused.errors.contains("--conversation")
+            )
+            #expect(
+                end(try Programs.syncctl(target, ["import", path, "--conversation", "bob", "--json"] + more))[
+                    "appended"] == 3)
+        }
+        let path = folder.file("WhatsApp Chat with Bob.txt")
+        #expect(try Programs.syncctl(alone, ["import", path, "--dry-run"]).code == 65)
+        let meant = try Programs.syncctl(alone, ["import", path, "--dates", "month-first", "--json"])
+        #expect(meant.code == 0 && end(meant)["appended"] == 3)
+        // What a release before has doubled is not doubled again.
+        #expect(end(try Programs.syncctl(alone, ["import", path, "--json"]))["already"] == 3)
+    }
+
+    @Test("Open dates are read as those of what is here already")
+    func opened() throws {
+        let store = try store("opened")
+        let clear = try file("WhatsApp Chat with Bob.txt", Self.clear)
+        #expect(end(try Programs.syncctl(store, ["import", clear, "--json"]))["appended"] == 3)
+        let open = try file("WhatsApp Chat with Bob.txt", Self.open + "04/04/24, 10:00 - Bob: d\n")
+        let run = try Programs.syncctl(store, ["import", open, "--json"])
+        #expect(run.code == 0 && end(run)["appended"] == 1 && end(run)["already"] == 2, "\(run.output)")
+        #expect(run.errors.contains("as in what is here"))
+        #expect(try Programs.syncctl(store, ["import", open, "--dates", "year-first"]).code == 64)
+    }
+
+    @Test("A daily message at one minute is no sign of exchanged dates")
+    func daily() throws {
+        let store = try store("daily")
+        func month(_ number: String) -> String {
+            (1...28).map { day in
+                let date = "\(day < 10 ? "0" : "")\(day)/\(number)/24"
+                return
+                    "\(date), 09:00 - Bob: 좋은 아침\n\(date), 09:01 - Bob: \(number)월 \(day)일\n\(date), 10:00 - Bob: 둘째 \(number) \(day)\n"
+            }.joined()
+        }
+        let january = try file("WhatsApp Chat with Bob.txt", month("01"))
+        #expect(end(try Programs.syncctl(store, ["import", january, "--json"]))["appended"] == 84)
+        let february = try file("WhatsApp Chat with Bob.txt", month("02") + month("03"))
+        #expect(end(try Programs.syncctl(store, ["import", february, "--json"]))["appended"] == 168)
+    }
+}
