@@ -106,7 +106,7 @@ class ExampleTests(test_bot.WithModel):
         self.answer(room, "머리가 아파요", user)
         self.assertIn("birthdate: 1990-01-02", self.model.requests[-1]["body"]["messages"][0]["content"])
         # BE-001: who says more than the name, and no language yet, is asked in the first that the bot has, and known by the name alone.
-        user, room = "u-intake-2", "e-intake-2"
+        user, room = "u-intake-3", "e-intake-3"
         self.assertIn("성함을 알려 주시겠어요?", self.begin(room, user))
         self.assertIn("생년월일", self.answer(room, "안녕하세요 저는 홍길동이에요", user)["text"])
         self.assertEqual(self.client.profile(user)["name"]["value"], "홍길동")
