@@ -280,6 +280,8 @@ def many():
             f"append p99 {plain * 1000:.1f} ms without and {took * 1000:.1f} ms with them")
 
 
+    # Three quarters of the places are for those who follow.
+    node = Node("f3", settings={"api": {"max_connections": max(1024, 2 * count)}})
 def appends(node, seconds, rate):
     client, times, start = Client(node), [], time.time()
     for number in range(seconds * rate):

@@ -8,6 +8,7 @@ internal import SyncEngine
 /// Who is at the end of the log gets what was read and written out once for all. Who is behind reads the log, a batch at a time, and the
 /// others have their turn between two batches.
 final class FeedDesk {
+    /// Most who follow, and who wait for anything else: the server's places to wait in are no more.
     static let most = 4_096
     /// After so many events a page ends, wanted or not.
     private static let mostLooked: UInt64 = 20_000
