@@ -251,7 +251,7 @@ final class FeedDesk {
         let start = place.position
         var items: [FeedItem]
         (items, place.position) = try next(place, filter, limit, log, durable)
-        items = try seen(items, by: id)
+        items = try seen(items, by: id).map { [marks = place.marks] in $0.with(marks) }
         followers[id]?.place = place
         let isAtEnd = place.position >= durable
         followers[id]?.isAtEnd = isAtEnd
@@ -264,7 +264,7 @@ final class FeedDesk {
             }
             exchange.reply(
                 status: 200, contentType: "application/json",
-                body: FeedLines.page(items, cursor: try log.cursor(at: place.position), hasMore: !isAtEnd))
+                body: FeedLines.page(items, cursor: try log.cursor(of: place), hasMore: !isAtEnd))
             noteDelay(follower, items)
             return .ended
         case .stream(let stream):
@@ -272,7 +272,7 @@ final class FeedDesk {
             for item in items { follower.request.face.append(item, to: &bytes) }
             if isAtEnd, !follower.isCaughtUp {
                 followers[id]?.isCaughtUp = true
-                let cursor = try log.cursor(at: place.position)
+                let cursor = try log.cursor(of: place)
                 follower.request.face.append(.caughtUp, cursor.text, try log.vector(), to: &bytes)
             }
             guard !bytes.isEmpty else { return isAtEnd ? .rests : .again }
@@ -354,7 +354,7 @@ final class FeedDesk {
     }
 
     private func write(_ control: FeedControl, to stream: HTTPStream, _ id: UInt64, _ place: FeedPlace) {
-        guard let follower = followers[id], let log, let cursor = try? log.cursor(at: place.position) else { return }
+        guard let follower = followers[id], let log, let cursor = try? log.cursor(of: place) else { return }
         var bytes: [UInt8] = []
         follower.request.face.append(control, cursor.text, nil, to: &bytes)
         followers[id]?.wrote = MonotonicClock.now
@@ -390,6 +390,7 @@ final class FeedDesk {
             switch try current.place(of: .cursor(cursor), durable: current.top()) {
             case .success(var found):
                 for entry in known.entries { found.known.advance(to: entry) }
+                found.marks = try current.marks(found.known)
                 followers[id]?.place = found
             case .failure(let refusal): end(id, follower, refusal)
             }
