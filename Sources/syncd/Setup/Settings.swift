@@ -45,7 +45,19 @@ struct Settings {
                 "api.max_pending: less than twice api.max_body, which is taken in its place: "
                     + "\(2 * configuration.api.maxBody) bytes")
         }
+        remarks += Self.openDoor(configuration.api.socket)
         self.configuration = configuration
+    }
+
+    /// That every program on the machine may speak for all users. To connect, one has to be allowed to write (unix(7)).
+    private static func openDoor(_ socket: DaemonConfiguration.Socket) -> [String] {
+        guard socket.path != nil, socket.group == nil, socket.roles.isEmpty, socket.mode & 0o002 != 0
+        else { return [] }
+        let mode = String(socket.mode, radix: 8)
+        return [
+            "api.socket: with mode 0\(mode), group null and no roles every user of this machine is a program (app), and "
+                + "reads and writes for all; 0660, a group, or api.socket.roles says who may"
+        ]
     }
 
     /// Tokens must not be read on their way.
