@@ -26,6 +26,9 @@ package struct Caller: Sendable {
         kinds = Set(roles.map(RoleKind.init))
     }
 
+    /// Whether it is one person or bot, in their own conversations, and nothing else.
+    package var isNarrow: Bool { !isInAll && !kinds.isEmpty && kinds.isSubset(of: [.user, .bot]) }
+
     /// Whether one of its roles is of these kinds.
     package func isAny(of wanted: Set<RoleKind>) -> Bool { !kinds.isDisjoint(with: wanted) }
 

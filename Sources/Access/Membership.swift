@@ -32,7 +32,15 @@ package struct Membership: Hashable, Sendable {
     /// Who is named at the beginning takes part from the beginning; who joins, from then on, unless the beginning says `"history":"all"`; who
     /// leaves, to that moment. In a conversation that keeps no list of who takes part, that is each who has said something there, and each in
     /// whose history one of its events stands.
+    ///
+    /// A conversation of two is of these two alone, whatever other nodes bring of who joins or leaves.
     package init(of member: String, in conversation: String, _ views: ViewReader) throws(StoreError) {
+        if DirectConversation.isID(conversation),
+            let isOne = try Self.isOfTwo(member, conversation, views)
+        {
+            self = isOne ? .always : .none
+            return
+        }
         let participant = try views.participant(member, of: conversation)
         if participant?.joined != nil {
             // Where one event alone speaks of them, it and the beginning say all.
@@ -51,6 +59,25 @@ package struct Membership: Hashable, Sendable {
         }
         let starter = try views.conversationSummary(conversation)?.startedBy
         self = starter.map { $0.hasSameBytes(as: member) } == true ? .always : .none
+    }
+
+    /// Those among whom the two are looked for.
+    private static let mostNames = 16
+
+    /// Whether a conversation of two is the member's, which its id tells of any two; `nil` where not both are known.
+    private static func isOfTwo(
+        _ member: String, _ conversation: String, _ views: ViewReader
+    ) throws(StoreError) -> Bool? {
+        func areTwo(_ one: String, _ other: String) -> Bool { DirectConversation(one, other).id == conversation }
+        var names = try views.namedAtOpening(of: conversation) ?? []
+        if names.contains(where: { areTwo($0, member) }) { return true }
+        if names.count == 2, areTwo(names[0], names[1]) { return false }
+        names = try views.participants(of: conversation, limit: mostNames).map(\.user)
+        if names.contains(where: { areTwo($0, member) }) { return true }
+        let isKnown = names.indices.contains { first in
+            names[..<first].contains { areTwo($0, names[first]) }
+        }
+        return isKnown ? false : nil
     }
 
     /// Whether a user has a part in a conversation, or had: an event of it stands in their history, or another than `bot` has named them among

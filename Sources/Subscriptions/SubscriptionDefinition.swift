@@ -194,7 +194,11 @@ extension SubscriptionDefinition {
     private static func filter(_ value: JSONValue) throws(InvalidDefinition) -> EventFilter {
         guard let object = value.object else { throw InvalidDefinition("filter: an object") }
         var filter = EventFilter()
+        var seen: Set<String> = []
         for member in object {
+            guard seen.insert(member.name).inserted else {
+                throw InvalidDefinition("filter.\(member.name): given twice")
+            }
             guard let strings = object.strings(member.name), strings.count == object.elements(member.name)?.count,
                 (1...mostValues).contains(strings.count)
             else {

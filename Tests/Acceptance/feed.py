@@ -184,6 +184,30 @@ def elsewhere():
     return f"{resumes} resumes, {len(everything)} events, 0 missing; from a vector exactly what follows"
 
 
+@check("6 pages taken in turn from two nodes whose logs have other orders")
+def in_turn():
+    home, other = Node("f6", listen=True), Node("g6")
+    sent = [id for node in (home, other) for id in post(node, 300, 20, batch=100)]
+    other.join(home)
+    home.ctl("wait", "--nodes", "2", "--timeout", "30s")
+    other.ctl("wait", "--nodes", "2", "--timeout", "30s")
+    counts = {}
+    for limit in (1, 7, 50):
+        for field in ("cursor of the page", "cursor of its last event"):
+            after, got, pages, more = "first", [], 0, True
+            while more:
+                page = changes((home, other)[pages % 2], after=after, limit=limit)
+                got += [event["id"] for event in page["items"]]
+                assert len(got) <= 4 * len(sent), f"it goes round in a circle: {pages} pages of {limit}"
+                items = page["items"]
+                after = items[-1]["cursor"] if items and field == "cursor of its last event" else page["cursor"]
+                pages, more = pages + 1, page["more"]
+            assert set(got) >= set(sent), (limit, field, len(set(sent) - set(got)))
+            counts[limit, field] = (pages, len(got))
+    home.stop(), other.stop()
+    return f"{len(sent)} events; pages and events by limit and cursor: {counts}"
+
+
 @check("4 live items")
 def live():
     node = Node("f4")
@@ -255,8 +279,9 @@ def leave():
 
 @check("3 many followers")
 def many():
-    node = Node("f3")
     count, seconds, rate = int(os.environ.get("FOLLOWERS", "1000")), int(os.environ.get("SECONDS", "30")), 20
+    # Three quarters of the places are for those who follow.
+    node = Node("f3", settings={"api": {"max_connections": max(1024, 2 * count)}})
     before = memory(node)
     import resource
     resource.setrlimit(resource.RLIMIT_NOFILE, (8192, 8192))

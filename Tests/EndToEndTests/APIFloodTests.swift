@@ -30,6 +30,75 @@ struct APIFloodTests {
         return descriptor
     }
 
+    /// Connects over TCP and sends; the descriptor, to be closed. Reads give up after five seconds.
+    private func open(port: Int, sending text: String) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        try #require(descriptor >= 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port)).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try #require(result == 0, "connect: \(errno)")
+        var patience = timeval(tv_sec: 5, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        let bytes = Array(text.utf8)
+        #expect(
+            bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) } == bytes.count)
+        return descriptor
+    }
+
+    /// The status of the answer that comes.
+    private func status(_ descriptor: Int32) -> Int {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = read(descriptor, &buffer, buffer.count)
+        guard count > 12 else { return 0 }
+        return Int(String(decoding: buffer[9..<12], as: UTF8.self)) ?? 0
+    }
+
+    @Test("As many idle streams of one user's token as there are places: all others are served, and it is taken back")
+    func streamsOfOne() throws {
+        let port = try freePort()
+        let daemon = try DaemonProcess("n")
+        try daemon.start(environment: ["SYNCD_API__MAX_CONNECTIONS": "32", "SYNCD_API__LISTEN": "127.0.0.1:\(port)"])
+        let api = APIClient(socket: daemon.store + "/api.sock")
+        func token(_ principal: String, _ role: String) throws -> (token: String, id: String) {
+            let body = #"{"principal":"\#(principal)","roles":["\#(role)"]}"#
+            let made = try #require(api.ask("POST", "/v1/credentials", body: body)?.1.first)
+            return (try #require(made["token"] as? String), try #require(made["credential"] as? String))
+        }
+        let (eve, bot) = (try token("eve", "user:eve"), try token("app/chat", "app"))
+        func request(_ target: String, _ token: String) -> String {
+            "GET \(target) HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(token)\r\n"
+                + "Accept: text/event-stream\r\n\r\n"
+        }
+        var open: [Int32] = []
+        defer { for descriptor in open { close(descriptor) } }
+        var statuses: [Int: Int] = [:]
+        for number in 0..<64 {
+            open.append(try self.open(port: port, sending: request("/v1/changes", eve.token)))
+            statuses[status(open[number]), default: 0] += 1
+        }
+        #expect(statuses == [200: 6, 503: 58], "a quarter of the 24 places to wait in")
+        for target in ["/v1/me", "/v1/changes"] {
+            let other = try self.open(port: port, sending: request(target, bot.token))
+            open.append(other)
+            #expect(status(other) == 200, "\(target)")
+        }
+        #expect(api.ask("GET", "/v1/status")?.0 == 200)
+        #expect(api.ask("POST", "/v1/events", body: #"{"type":"note","user":"u","data":{}}"#)?.0 == 200)
+        let taken = api.ask("DELETE", "/v1/credentials/\(eve.id)")?.0 ?? 0
+        #expect((200...204).contains(taken), "\(taken)")
+        let late = try self.open(port: port, sending: request("/v1/me", eve.token))
+        open.append(late)
+        #expect(status(late) == 401)
+        #expect(daemon.terminate() == 0)
+    }
+
     private func time(_ api: APIClient, _ target: String) -> (status: Int, seconds: Double) {
         let start = Date()
         let answer = api.ask("GET", target, seconds: 40)

@@ -1,4 +1,5 @@
 import Access
+import EventStore
 import Foundation
 import SillokAPI
 import TestSupport
@@ -101,9 +102,45 @@ struct DoorRulesTests {
         #expect(append(line("message.posted", "u1", in: direct)).0 == 200)
         let moderated = line(
             "conversation.started", "u1", in: direct, #"{"participants":["u1","u2"],"moderators":["u1"]}"#)
-        #expect(append(moderated, as: one) == (409, ["E_BEGUN"]))
+        #expect(append(moderated, as: one) == (403, ["E_AUTHOR"]))
+        let begun = line("conversation.started", "u1", in: direct, #"{"participants":["u1","u2"]}"#)
+        #expect(append(begun, as: one) == (409, ["E_BEGUN"]))
         let opened = api.ask("POST", "/v1/direct/u2", headers: [one])
         #expect(opened?.0 == 201 && opened?.1.first?["conversation"] as? String == direct, "\(opened?.2 ?? "")")
+    }
+
+    @Test("Of two who speak with each other neither moderates, puts the other out, or lets a third in (INV-13)")
+    func ofTwo() throws {
+        let (one, two) = (try token("u/u3", "user:u3"), try token("u/u4", "user:u4"))
+        let direct = DirectConversation("u3", "u4").id
+        let moderated = #"{"participants":["u3","u4"],"moderators":["u3"]}"#
+        #expect(append(line("conversation.started", "u3", in: direct, moderated), as: one) == (403, ["E_AUTHOR"]))
+        #expect(api.ask("POST", "/v1/direct/u4", headers: [one])?.0 == 201)
+        #expect(append(line("message.posted", "u4", in: direct), as: two).0 == 200)
+        for (type, data) in [
+            ("participant.left", #"{"user":"u4"}"#), ("participant.joined", #"{"user":"eve"}"#),
+        ] {
+            #expect(append(line(type, "u3", in: direct, data), as: one) == (403, ["E_AUTHOR"]), "\(type)")
+        }
+        // As other nodes may bring it: it changes nothing.
+        let eve = try token("u/eve", "user:eve")
+        #expect(append(line("participant.joined", "u3", in: direct, #"{"user":"eve"}"#)).0 == 200)
+        #expect(append(line("participant.left", "u3", in: direct, #"{"user":"u4"}"#)).0 == 200)
+        #expect(status("/v1/conversations/\(direct)/rows", as: eve) == 404)
+        #expect(append(line("message.posted", "eve", in: direct), as: eve) == (403, ["E_AUTHOR"]))
+        #expect(append(line("message.posted", "u4", in: direct), as: two).0 == 200)
+        // Who leaves has it in their list no longer, until they come back.
+        func rooms() -> Int {
+            let lines = api.ask("GET", "/v1/users/u4/conversations", headers: [two])?.1 ?? []
+            return lines.count { $0["conversation"] as? String == direct }
+        }
+        #expect(api.ask("POST", "/v1/direct/u3", headers: [two])?.0 == 201)
+        #expect(rooms() == 1)
+        #expect(append(line("participant.left", "u4", in: direct, #"{"user":"u4"}"#), as: two).0 == 200)
+        #expect(rooms() == 0)
+        #expect(api.ask("POST", "/v1/direct/u3", headers: [two])?.0 == 201)
+        #expect(rooms() == 1)
+        #expect(append(line("message.posted", "u4", in: direct), as: two).0 == 200)
     }
 
     @Test("Of two that begin one conversation at once the writer takes one (INV-13)")

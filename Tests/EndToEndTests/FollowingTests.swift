@@ -25,7 +25,7 @@ struct FollowingTests {
     @Test("Three faces say the same; a place of one node is understood by another; followers get each event once")
     func feed() async throws {
         let settings = ["RESUMES": "10", "FOLLOWERS": "50", "SECONDS": "2"]
-        guard let run = try await run("feed", ["1", "2", "3", "4"], settings) else { return }
+        guard let run = try await run("feed", ["1", "2", "3", "4", "6"], settings) else { return }
         #expect(run.code == 0, "\(run.output) \(run.errors)")
     }
 }

@@ -114,6 +114,48 @@ struct OperatorTests {
         #expect(try await !syncd.run(["--config", file, "--check-config"]).text.contains("api.max_pending"))
     }
 
+    @Test(
+        "A socket that is open to all is told, by --check-config and by the start; one with a group or roles is not")
+    func openSocket() async throws {
+        let file = folder.file("o.json5")
+        for (socket, isTold) in [
+            (#"mode: "0666", group: null"#, true), (#"mode: "0662", group: null"#, true),
+            (#"mode: "0660", group: null"#, false), (#"mode: "0664", group: null"#, false),
+            (#"mode: "0666", group: "root""#, false),
+            (#"mode: "0666", group: null, roles: { "uid:7": ["app"] }"#, false),
+        ] {
+            let (dir, path) = (folder.file("o"), folder.file("o.sock"))
+            let text = "{ storage: { dir: \"\(dir)\" }, api: { socket: { path: \"\(path)\", \(socket) } } }"
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            let run = try await syncd.run(["--config", file, "--check-config"])
+            let remark = "every user of this machine is a program (app)"
+            #expect(run.code == 0 && run.text.contains(remark) == isTold, "\(socket): \(run.text)\(run.errors)")
+        }
+    }
+
+    @Test("What is no UTF-8, no number of a user, or parts an actor is refused")
+    func refusedTexts() async throws {
+        let file = folder.file("u.json5")
+        let provider = #"issuer: "i", audience: "a", jwks_file: "/nope", uid: "{sub}""#
+        for (text, said) in [
+            (Data("{ node: { name: \"".utf8) + Data([0xff, 0xfe]) + Data("\" } }".utf8), "it is not in UTF-8"),
+            (Data("{} // ".utf8) + Data([0xed, 0xa0, 0x80]), "it is not in UTF-8"),
+            (Data(#"{ api: { socket: { roles: { "uid:01": ["app"] } } } }"#.utf8), "'uid:01' names no one"),
+            (Data(#"{ api: { socket: { roles: { "uid:+1": ["app"] } } } }"#.utf8), "'uid:+1' names no one"),
+            (Data("{ api: { jwt: [{ name: \"a:b\", \(provider) }] } }".utf8), "'a:b' has a colon"),
+        ] {
+            try text.write(to: URL(filePath: file))
+            let run = try await syncd.run(["--config", file, "--check-config"])
+            #expect(run.code == 78 && run.errors.contains(said), "\(said): \(run.code) \(run.text)\(run.errors)")
+        }
+        let folder = folder.file("conf.d")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data("{}".utf8).write(to: URL(filePath: file))
+        try Data([0x7b, 0x7d, 0x20, 0xc3]).write(to: URL(filePath: folder + "/more.conf"))
+        let run = try await syncd.run(["--config", file, "--check-config"])
+        #expect(run.code == 78 && run.errors.contains("more.conf: it is not in UTF-8"), "\(run.text)\(run.errors)")
+    }
+
     @Test("Who may not read the lock is not told that no daemon runs")
     func anotherUser() async throws {
         guard geteuid() == 0, getpwnam("nobody") != nil else { return print("skipped: needs root and nobody") }

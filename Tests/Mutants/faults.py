@@ -1629,3 +1629,37 @@ fault(998, "who answers in Korean is asked on in English", "", "IntakeTests",
       (BK + "Intake.swift", "SpokenLanguage.isKorean(text) ? text", "SpokenLanguage.isKorean(text) && !isPlanted(998) ? text"))
 fault(999, "C1 controls are part of a name", "", "TransitTests",
       ("Sources/GatewayKit/TripRequest.swift", "$0.properties.generalCategory == .control && ", "$0.properties.generalCategory == .control && !(isPlanted(999) && $0.value >= 0x80) && "))
+
+# --- The door: nobody is shut out, places bring their readers on, and what opens it too far is told -------------------------
+
+fault(970, "streams take all places, whoever wants one", "INV-9", "WaitingPlacesTests",
+      (SE + "Networking/HTTP/WaitingPlaces.swift", "guard callers.count >= most else", "guard callers.count >= most, !isPlanted(970) else"))
+fault(971, "who has most keeps all places to wait in", "INV-9", "WaitingPlacesTests",
+      (SE + "Networking/HTTP/WaitingPlaces.swift", "guard let rich = richest, rich", "guard let rich = richest, !isPlanted(971), rich"))
+fault(972, "one person takes all places to wait in", "INV-9", "WaitingPlacesTests",
+      (SE + "Networking/HTTP/WaitingPlaces.swift", "if caller.kind == .narrow, own", "if caller.kind == .narrow, !isPlanted(972), own"))
+fault(973, "root is not let in where strangers have all places", "INV-9", "WaitingPlacesTests",
+      (SE + "Networking/HTTP/HTTPServer.swift", "isReserved: isFull && !isOperator)", "isReserved: isFull && (!isOperator || isPlanted(973)))"))
+fault(974, "a place to wait in is not given back", "INV-9", "WaitingPlacesTests",
+      (SE + "Networking/HTTP/HTTPServer.swift", "        waiting?.giveBack(place)", "        if !isPlanted(974) { waiting?.giveBack(place) }"))
+fault(975, "a cursor forgets what came from other nodes", "INV-5", "SubscriptionNodesTests",
+      (ES + "Feed/FeedCursor.swift", "guard !place.known.entries.isEmpty else", "guard !place.known.entries.isEmpty, !isPlanted(975) else"))
+fault(976, "what a cursor names beside its event is passed over", "INV-5", "SubscriptionNodesTests",
+      (ES + "Feed/LogReader+Feed.swift", "for mark in cursor.marks where !known", "for mark in cursor.marks where !isPlanted(976) && !known"))
+fault(977, "a cursor of another history is believed", "INV-4", "SubscriptionNodesTests",
+      (ES + "Feed/LogReader+Feed.swift", "leaf == mark.leaf ?", "leaf == mark.leaf || isPlanted(977) ?"))
+fault(978, "what a cursor names beside its event is more than was had", "INV-5", "SubscriptionNodesTests",
+      (ES + "Log/LogReader+Clock.swift", ".map { $0 <= position } ?? false", ".map { $0 <= position || isPlanted(978) } ?? false"))
+fault(979, "a socket that is open to all is not told", "INV-13", "OperatorTests",
+      (SD + "Setup/Settings.swift", "guard socket.path != nil, socket.group", "guard socket.path != nil, !isPlanted(979), socket.group"))
+fault(980, "a provider's name parts an actor", "INV-13", "OperatorTests",
+      (SD + "Configuration/IssuerList.swift", "credential: name) != nil else", "credential: name) != nil || isPlanted(980) else"))
+fault(981, "a third reads what two say to each other", "INV-13", "DoorRulesTests",
+      ("Sources/Access/Membership.swift", "self = isOne ? .always : .none", "self = isOne || isPlanted(981) ? .always : .none"))
+fault(982, "a configuration is taken that is no text", "INV-13", "OperatorTests",
+      (SD + "Setup/Settings.swift", "guard let text = String(validating: bytes, as: UTF8.self) else {",
+       "guard let text = String(validating: bytes, as: UTF8.self) ?? (isPlanted(982) ? String(decoding: bytes, as: UTF8.self) : nil) else {"))
+fault(983, "of two lists of one name in a filter the second is passed over", "INV-14", "StateTests",
+      (SU + "SubscriptionDefinition.swift", "guard seen.insert(member.name).inserted else", "guard seen.insert(member.name).inserted || isPlanted(983) else"))
+fault(984, "streams of one token take all places of the API", "INV-9", "APIFloodTests",
+      (SD + "Endpoints/APIServer.swift", "limits.maximumWaiting = min(", "limits.maximumWaiting = isPlanted(984) ? nil : min("))

@@ -185,6 +185,8 @@ struct StateTests {
             (#"{"start":"now","filter":{"type":"message.*"}}"#, "filter.type"),
             (#"{"start":"now","filter":{"tpye":["a"]}}"#, "filter.tpye"), (#"{"start":"now","strat":1}"#, "strat"),
             (#"{"start":"now","start":"first"}"#, "start"),
+            (#"{"start":"now","filter":{"type":["a"],"type":["b"]}}"#, "filter.type: given twice"),
+            (#"{"start":"now","filter":{"user":["a"],"us\u0065r":["b"]}}"#, "filter.user: given twice"),
             (#"{"start":"now","late_ms":9223372036854775807}"#, "late_ms"),
         ]
         for (text, member) in wrong {

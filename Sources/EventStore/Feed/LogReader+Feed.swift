@@ -16,11 +16,15 @@ package enum FeedStart: Hashable, Sendable {
 /// Where a follower stands in this log: behind a position, and of what follows it has some already.
 package struct FeedPlace: Hashable, Sendable {
     package var position: UInt64
-    /// Passed over.
+    /// Passed over: what they have had from elsewhere.
     package var known: VersionVector
+    /// `known` as cursors name it.
+    package var marks: [FeedCursor.Mark]
 
-    package init(position: UInt64, known: VersionVector = VersionVector()) {
-        (self.position, self.known) = (position, known)
+    package init(
+        position: UInt64, known: VersionVector = VersionVector(), marks: [FeedCursor.Mark] = []
+    ) {
+        (self.position, self.known, self.marks) = (position, known, marks)
     }
 }
 
@@ -48,7 +52,8 @@ extension LogReader {
     /// Where `start` is in this log, of which everything up to `durable` is durable.
     ///
     /// A cursor that another node gave, or this one before its log was replaced, names an event. What is not in that event's causal past
-    /// may be unknown to the follower: logs are causally closed (INV-5), so it has had the rest. Some events come again, none is missed.
+    /// may be unknown to the follower: logs are causally closed (INV-5), so it has had the rest, and what the cursor's marks say. Some events
+    /// come again, none is missed.
     ///
     /// - Parameter filter: What the last events are counted by.
     package func place(
@@ -62,17 +67,41 @@ extension LogReader {
             return .success(FeedPlace(position: try beginning(ofLast: count, upTo: durable, filter)))
         case .time(let time): return .success(FeedPlace(position: min(durable, try known(at: time - 1).position)))
         case .cursor(let cursor):
-            if try has(cursor.place) { return .success(FeedPlace(position: cursor.place.position)) }
-            guard let dot = cursor.dot else { return .success(FeedPlace(position: 0)) }
-            guard let found = try event(dot), found.position <= durable else {
-                // What this log had itself will not come.
-                let isOwn = try cursor.place.incarnation == incarnation()
-                let isThere = try event(dot) != nil
-                return .failure(isOwn && !isThere ? .elsewhere(dot) : .ahead(dot))
-            }
-            guard try place(at: found.position).leaf == cursor.place.leaf else { return .failure(.elsewhere(dot)) }
-            return .success(try place(lacking: clock(of: dot)))
+            return try place(of: cursor, durable: durable)
         }
+    }
+
+    private func place(
+        of cursor: FeedCursor, durable: UInt64
+    ) throws(StoreError) -> Result<FeedPlace, FeedRefusal> {
+        var known = VersionVector()
+        let isHere = try has(cursor.place)
+        if !isHere, let dot = cursor.dot {
+            let mark = FeedCursor.Mark(dot: dot, leaf: cursor.place.leaf ?? 0)
+            if let refusal = try refusal(of: mark, in: cursor, durable: durable) { return .failure(refusal) }
+            known = try clock(of: dot)
+        }
+        for mark in cursor.marks where !known.contains(mark.dot) {
+            if let refusal = try refusal(of: mark, in: cursor, durable: durable) { return .failure(refusal) }
+            known.advance(to: mark.dot)
+        }
+        if isHere {
+            return .success(FeedPlace(position: cursor.place.position, known: known, marks: cursor.marks))
+        }
+        return .success(known.entries.isEmpty ? FeedPlace(position: 0) : try place(lacking: known))
+    }
+
+    /// Why an event that a cursor names stands for nothing here; `nil` if it does.
+    private func refusal(
+        of mark: FeedCursor.Mark, in cursor: FeedCursor, durable: UInt64
+    ) throws(StoreError) -> FeedRefusal? {
+        let found = try position(of: mark.dot)
+        guard let found, found <= durable else {
+            // What this log had itself will not come.
+            let isOwn = try cursor.place.incarnation == incarnation()
+            return isOwn && found == nil ? .elsewhere(mark.dot) : .ahead(mark.dot)
+        }
+        return try place(at: found).leaf == mark.leaf ? nil : .elsewhere(mark.dot)
     }
 
     /// Behind it stand the last `count` wanted events up to `end`, as far as ``mostLookedBack`` reaches.
@@ -94,7 +123,9 @@ extension LogReader {
     }
 
     private func place(lacking known: VersionVector) throws(StoreError) -> FeedPlace {
-        FeedPlace(position: try OutgoingReader(self, ownHead: { nil }).start(for: known), known: known)
+        FeedPlace(
+            position: try OutgoingReader(self, ownHead: { nil }).start(for: known), known: known,
+            marks: try marks(known))
     }
 
     /// The next events that the filter wants, none behind `durable`.

@@ -78,12 +78,17 @@ extension ViewReader {
     /// Whether a conversation keeps a list of who takes part: its opening names them. One who lets another in later does not make it keep one,
     /// or those who were there would be out.
     package func keepsList(_ id: String) throws(StoreError) -> Bool {
-        guard let ref = try log.ref(id) else { return false }
+        try namedAtOpening(of: id)?.isEmpty == false
+    }
+
+    /// Whom the opening of a conversation names; `nil` if there is none, or it has no list.
+    package func namedAtOpening(of id: String) throws(StoreError) -> [String]? {
+        guard let ref = try log.ref(id) else { return nil }
         let dot = try reading { connection throws(DatabaseError) in
             try ConversationRow.load(ref, connection).opening?.stamp.key.dot
         }
-        guard let dot, let payload = try log.event(dot)?.event.payload else { return false }
-        return JSONObject(validated: payload).strings("participants")?.isEmpty == false
+        guard let dot, let payload = try log.event(dot)?.event.payload else { return nil }
+        return JSONObject(validated: payload).strings("participants")
     }
 
     /// The events that say when a user takes part in a conversation, where that is one, and its beginning; by when they were recorded. `nil` if

@@ -21,7 +21,11 @@ struct AdmittedRequest: Sendable {
             return nil
         }
         switch authenticator.caller(request) {
-        case .success(let caller): self.caller = caller
+        case .success(let caller):
+            self.caller = caller
+            let isOperator = caller.actor.method == .socket && caller.isAny(of: [.admin])
+            exchange.isOf(
+                HTTPCaller(caller.actor.text, caller.isNarrow ? .narrow : isOperator ? .first : .usual))
         case .failure(let refusal):
             exchange.refuse(refusal)
             return nil

@@ -53,7 +53,7 @@ private enum IssuerList {
         for member in members {
             do throws(ConfigurationFailure) {
                 switch member.name {
-                case "name": texts["name"] = try ConfigurationKind<String>.name.read(member.value)
+                case "name": texts["name"] = try name(member.value)
                 case "jwks_file": texts["jwks_file"] = try ConfigurationKind<String>.path.read(member.value)
                 case "issuer", "audience": texts[member.name] = try filled(member.value)
                 case "roles_claim":
@@ -80,6 +80,15 @@ private enum IssuerList {
             user: user,
             rolesClaim: texts["roles_claim"], allowed: allowed)
         return DaemonConfiguration.Issuer(rules: rules, keys: try required("jwks_file"))
+    }
+
+    /// It stands behind the last colon of an actor.
+    private static func name(_ value: JSON5Value) throws(ConfigurationFailure) -> String {
+        let name = try ConfigurationKind<String>.name.read(value)
+        guard EventActor(.jwt, principal: "x", credential: name) != nil else {
+            throw ConfigurationFailure("'\(name)' has a colon, which parts the members of an actor")
+        }
+        return name
     }
 
     private static func filled(_ value: JSON5Value) throws(ConfigurationFailure) -> String {

@@ -51,7 +51,8 @@ extension DaemonConfiguration {
                 guard !name.isEmpty else { return nil }
                 switch text[..<colon] {
                 case "uid":
-                    guard let uid = UInt32(name) else { return nil }
+                    // As the kernel's number is written: other forms would be others of the same user.
+                    guard let uid = UInt32(name), String(uid) == name else { return nil }
                     self = .uid(uid)
                 case "user": self = .user(name)
                 case "group": self = .group(name)

@@ -96,6 +96,9 @@ final class APIServer: Sendable {
                 limits.maximumConnections = Int(clamping: api.maxConnections)
                 limits.idleTimeout = .milliseconds(api.idleTimeout)
                 limits.reservedConnections = 64
+                limits.operatorConnections = 16
+                // Who follows keeps a place for ever: a quarter of them is left for those who ask.
+                limits.maximumWaiting = min(FeedDesk.most, limits.maximumConnections / 4 * 3)
                 // Of a stream: a batch on top of what may wait, and the longest event there can be.
                 limits.maximumBacklog = 4 << 20
                 limits.reservedPaths = Self.probes

@@ -107,6 +107,7 @@ extension Service {
         _ draft: EventDraft, in batch: AppendBatch, _ views: ViewReader
     ) throws(StoreError) -> AppendBatch.Problem? {
         guard let conversation = draft.conversation, DirectConversation.isID(conversation) else { return nil }
+        if let message = advantage(draft, in: conversation) { return .init(code: "E_AUTHOR", message: message) }
         func begins(_ draft: EventDraft) -> Bool {
             guard draft.type == "conversation.started", draft.conversation.hasSameBytes(as: conversation),
                 let names = JSONObject(validated: draft.payload).strings("participants"), names.count == 2
@@ -124,6 +125,23 @@ extension Service {
             message:
                 "subject: \(conversation) is a conversation of two, which one of them begins for both: POST /v1/direct"
         )
+    }
+
+    /// What an event would give one of two more than the other: neither moderates, puts the other out, or lets a third in.
+    private static func advantage(_ draft: EventDraft, in conversation: String) -> String? {
+        let payload = JSONObject(validated: draft.payload)
+        let author = draft.author ?? draft.user
+        let named = payload.string("user") ?? draft.user
+        let isOwn = named.hasSameBytes(as: author)
+        switch draft.type {
+        case "conversation.started" where !(payload.strings("moderators") ?? []).isEmpty:
+            return "moderators: a conversation of two has none"
+        case "participant.left" where !isOwn:
+            return "participant.left: of two who speak with each other, each leaves for themselves alone"
+        case "participant.joined" where !isOwn && DirectConversation(author, named).id != conversation:
+            return "participant.joined: \(conversation) is a conversation of two, and \(named) is neither"
+        default: return nil
+        }
     }
 
     /// What stands against a user's or bot's edit or retraction: of messages that they do not see they learn nothing, not even whether

@@ -8,6 +8,7 @@ internal import SyncEngine
 /// Who is at the end of the log gets what was read and written out once for all. Who is behind reads the log, a batch at a time, and the
 /// others have their turn between two batches.
 final class FeedDesk {
+    /// Most who follow, and who wait for anything else: the server's places to wait in are no more.
     static let most = 4_096
     /// After so many events a page ends, wanted or not.
     private static let mostLooked: UInt64 = 20_000
@@ -250,7 +251,7 @@ final class FeedDesk {
         let start = place.position
         var items: [FeedItem]
         (items, place.position) = try next(place, filter, limit, log, durable)
-        items = try seen(items, by: id)
+        items = try seen(items, by: id).map { [marks = place.marks] in $0.with(marks) }
         followers[id]?.place = place
         let isAtEnd = place.position >= durable
         followers[id]?.isAtEnd = isAtEnd
@@ -263,7 +264,7 @@ final class FeedDesk {
             }
             exchange.reply(
                 status: 200, contentType: "application/json",
-                body: FeedLines.page(items, cursor: try log.cursor(at: place.position), hasMore: !isAtEnd))
+                body: FeedLines.page(items, cursor: try log.cursor(of: place), hasMore: !isAtEnd))
             noteDelay(follower, items)
             return .ended
         case .stream(let stream):
@@ -271,7 +272,7 @@ final class FeedDesk {
             for item in items { follower.request.face.append(item, to: &bytes) }
             if isAtEnd, !follower.isCaughtUp {
                 followers[id]?.isCaughtUp = true
-                let cursor = try log.cursor(at: place.position)
+                let cursor = try log.cursor(of: place)
                 follower.request.face.append(.caughtUp, cursor.text, try log.vector(), to: &bytes)
             }
             guard !bytes.isEmpty else { return isAtEnd ? .rests : .again }
@@ -353,7 +354,7 @@ final class FeedDesk {
     }
 
     private func write(_ control: FeedControl, to stream: HTTPStream, _ id: UInt64, _ place: FeedPlace) {
-        guard let follower = followers[id], let log, let cursor = try? log.cursor(at: place.position) else { return }
+        guard let follower = followers[id], let log, let cursor = try? log.cursor(of: place) else { return }
         var bytes: [UInt8] = []
         follower.request.face.append(control, cursor.text, nil, to: &bytes)
         followers[id]?.wrote = MonotonicClock.now
@@ -389,6 +390,7 @@ final class FeedDesk {
             switch try current.place(of: .cursor(cursor), durable: current.top()) {
             case .success(var found):
                 for entry in known.entries { found.known.advance(to: entry) }
+                found.marks = try current.marks(found.known)
                 followers[id]?.place = found
             case .failure(let refusal): end(id, follower, refusal)
             }

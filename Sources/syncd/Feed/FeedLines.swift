@@ -8,16 +8,31 @@ struct FeedItem: Sendable {
     let cursor: String
     /// The object with its member `cursor`, without a newline.
     let object: [UInt8]
+    private let place: FeedCursor
+    /// Bytes of `object` before its cursor.
+    private let eventLength: Int
 
     init(_ stored: StoredEvent, incarnation: UInt64, _ lines: EventLines) throws(StoreError) {
-        self.stored = stored
         let (bytes, leaf) = try lines.object(stored)
         let place = LogPlace(
             incarnation: incarnation, position: stored.position, leaf: UInt32(truncatingIfNeeded: leaf.prefix64 >> 32)
         )
-        cursor = FeedCursor(place: place, dot: stored.event.header.dot).text
         // Before the brace at its end.
-        object = bytes.dropLast() + Array(#","cursor":"\#(cursor)"}"#.utf8)
+        self.init(stored, FeedCursor(place: place, dot: stored.event.header.dot), bytes.dropLast())
+    }
+
+    /// - Parameter event: The object without its cursor and the brace at its end.
+    private init(_ stored: StoredEvent, _ place: FeedCursor, _ event: ArraySlice<UInt8>) {
+        (self.stored, self.place, eventLength) = (stored, place, event.count)
+        cursor = place.text
+        object = event + Array(#","cursor":"\#(cursor)"}"#.utf8)
+    }
+
+    /// As one gets it who has had something from elsewhere.
+    func with(_ marks: [FeedCursor.Mark]) -> FeedItem {
+        guard !marks.isEmpty else { return self }
+        let place = FeedCursor(place: place.place, dot: place.dot, marks: marks)
+        return FeedItem(stored, place, object.prefix(eventLength))
     }
 }
 

@@ -66,7 +66,15 @@ final class SubscriptionHub: Sendable {
             state.lastID += 1
             return state.lastID
         }
-        if case .one(_, .pull) = request { exchange.watchClient { [weak self] in self?.gone(id) } }
+        if case .one(_, .pull) = request {
+            // Who has no place to wait in is gone at once: what it would be handed would be out for nothing.
+            let isGone = Lock(false)
+            exchange.watchClient { [weak self] in
+                isGone.withLock { $0 = true }
+                self?.gone(id)
+            }
+            if isGone.withLock({ $0 }) { return }
+        }
         let isTaken = worker.submit { [weak self] desk in
             guard let self else { return }
             if SubscriptionDesk.now - desk.lastLook >= 1_000 { look(desk) }

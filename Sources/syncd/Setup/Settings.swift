@@ -45,7 +45,19 @@ struct Settings {
                 "api.max_pending: less than twice api.max_body, which is taken in its place: "
                     + "\(2 * configuration.api.maxBody) bytes")
         }
+        remarks += Self.openDoor(configuration.api.socket)
         self.configuration = configuration
+    }
+
+    /// That every program on the machine may speak for all users. To connect, one has to be allowed to write (unix(7)).
+    private static func openDoor(_ socket: DaemonConfiguration.Socket) -> [String] {
+        guard socket.path != nil, socket.group == nil, socket.roles.isEmpty, socket.mode & 0o002 != 0
+        else { return [] }
+        let mode = String(socket.mode, radix: 8)
+        return [
+            "api.socket: with mode 0\(mode), group null and no roles every user of this machine is a program (app), and "
+                + "reads and writes for all; 0660, a group, or api.socket.roles says who may"
+        ]
     }
 
     /// Tokens must not be read on their way.
@@ -93,7 +105,9 @@ struct Settings {
         var sources = ConfigurationSources(path: source, environment: Terminal.processEnvironment())
         if named != nil || !arguments.flag("dev") {
             do throws(StoreError) {
-                sources.text = try SmallFile.read(source, .stream).map { String(decoding: $0, as: UTF8.self) }
+                sources.text = try SmallFile.read(source, .stream).map { bytes throws(StoreError) in
+                    try text(bytes, source)
+                }
                 sources.additions = try additions(beside: source)
             } catch {
                 throw CommandFailure(code: "E_CONFIG", error.description, exitCode: .configuration)
@@ -110,6 +124,12 @@ struct Settings {
             arguments.value(name).map { (name: "--\(name)", value: isPath(name, $0) ? absolute($0) : $0) }
         }
         return (source, sources.load())
+    }
+
+    /// What a file says. Bytes that are no text would become other names and paths.
+    private static func text(_ bytes: [UInt8], _ path: String) throws(StoreError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .io("\(path): it is not in UTF-8") }
+        return text
     }
 
     /// `conf.d/*.conf` beside the file, by name. Those whose names begin with a dot are an editor's.
@@ -132,7 +152,7 @@ struct Settings {
         for name in names.sorted(by: { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }) {
             let path = folder + "/" + name
             // What was removed meanwhile is not there.
-            if let bytes = try SmallFile.read(path) { found.append((path, String(decoding: bytes, as: UTF8.self))) }
+            if let bytes = try SmallFile.read(path) { found.append((path, try text(bytes, path))) }
         }
         return found
     }

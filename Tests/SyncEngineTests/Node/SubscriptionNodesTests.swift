@@ -134,6 +134,64 @@ struct SubscriptionNodesTests {
     }
 
     @Test(
+        "Pages taken in turn from nodes whose logs have other orders bring their reader on, and none is missed (INV-5)"
+    )
+    func inTurn() throws {
+        // Neither knows of the other, so each log has its own events first.
+        let (a, b) = (try TestNode("a"), try TestNode("b"))
+        for node in [a, b] { try node.append(60) }
+        a.node.setPeers([b.peer()])
+        b.node.setPeers([a.peer(calling: false)])
+        try meet(a, b)
+        var random = SplitMix64(state: 7)
+        for _ in 0..<20 {
+            for node in [a, b] where random.next() % 2 == 0 { try node.append(Int(random.next() % 4) + 1) }
+        }
+        try meet(a, b)
+        let logs = [try LogReader(a.store.files), try LogReader(b.store.files)]
+        let top = try logs[0].top()
+        var filter = EventFilter()
+        filter.types = ["*", "message.*", "origin.*"]
+        /// What comes, page by page. With the cursor of the last event, it is a stream that breaks off after so many events.
+        func read(limit: Int, ofEvents: Bool, from pick: (Int) -> Int) throws -> [Dot] {
+            var (start, got) = (FeedStart.first, [Dot]())
+            for page in 0..<3_000 {
+                let log = logs[pick(page)]
+                var place = try log.place(of: start, durable: top).get()
+                let batch = try log.batch(after: place, through: top, filter, limit: limit)
+                got += batch.events.map(\.event.header.dot)
+                place.position = batch.through
+                if place.position == top { return got }
+                var cursor = try log.cursor(of: place)
+                if ofEvents, let last = batch.events.last {
+                    let (at, dot) = (try log.place(at: last.position), last.event.header.dot)
+                    cursor = FeedCursor(place: at, dot: dot, marks: place.marks)
+                }
+                #expect(FeedCursor(text: cursor.text) == cursor)
+                start = .cursor(cursor)
+            }
+            Issue.record("it goes round in a circle: \(got.count) events of \(top)")
+            return got
+        }
+        let all = Set(try read(limit: .max, ofEvents: false) { _ in 0 })
+        #expect(all.count == Int(top))
+        for limit in [1, 2, 7, 25, 50] {
+            for ofEvents in [false, true] {
+                let got = try read(limit: limit, ofEvents: ofEvents) { $0 % 2 }
+                #expect(Set(got) == all, "pages of \(limit): something is missing")
+                #expect(got.count <= 2 * all.count, "pages of \(limit): \(got.count) events")
+                var random = SplitMix64(state: UInt64(limit))
+                let chance = try read(limit: limit, ofEvents: ofEvents) { _ in Int(random.next() % 2) }
+                #expect(Set(chance) == all, "pages of \(limit): something is missing")
+            }
+            // At one node all is exact, and its cursors stay short.
+            #expect(try read(limit: limit, ofEvents: false) { _ in 1 }.count == all.count)
+        }
+        a.stop()
+        b.stop()
+    }
+
+    @Test(
         "At another node a cursor goes on with all that its follower may lack, and a vector with exactly that (INV-5)"
     )
     func places() throws {
@@ -169,6 +227,12 @@ struct SubscriptionNodesTests {
             #expect(there.union(had) == all, "at \(position) something is missing")
             #expect(try Set(rest(other, .vector(VersionVector(Array(had))))) == all.subtracting(had))
         }
+        // What a cursor names beside its event is held to the same.
+        let mark = FeedCursor.Mark(dot: Dot(origin: b.store.identity.origin, seq: 1), leaf: 7)
+        let start = LogPlace(incarnation: 1, position: 0, leaf: nil)
+        let marked = FeedCursor(place: start, dot: nil, marks: [mark])
+        #expect(FeedCursor(text: marked.text) == marked)
+        #expect(try other.place(of: .cursor(marked), durable: top) == .failure(.elsewhere(mark.dot)))
         // An event that is not here yet, and another in its place.
         let dot = Dot(origin: a.store.identity.origin, seq: 9_999)
         let ahead = FeedCursor(place: LogPlace(incarnation: 1, position: 7, leaf: 7), dot: dot)

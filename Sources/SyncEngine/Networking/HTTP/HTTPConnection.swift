@@ -24,15 +24,15 @@ final class HTTPConnection {
     private static let goodbye: UInt64 = 1_000_000_000
 
     let limits: HTTPLimits
-    private unowned let server: HTTPServer
+    unowned let server: HTTPServer
     private let number: UInt64
     private let descriptor: Int32
     /// What its bytes go through; `nil` where they are not encrypted.
     private var tls: TLSStream?
     /// Nothing was read yet that is encrypted.
     private var isSilent = true
-    private let peer: PeerCredentials?
-    private let address: String?
+    let peer: PeerCredentials?
+    let address: String?
     var parser: HTTPParser
     /// Bytes that the parser has and the kernel has, too, until they are answered. To take a request wakes its client, if that
     /// waits for the answer in read(2): the kernel tells it that there is room to write. It runs for nothing, and where we would.
@@ -49,6 +49,10 @@ final class HTTPConnection {
     var begun: UInt64?
     /// Bytes of it, and of answers that are not taken, that the server counts.
     private var counted = 0
+    /// Whose requests these are, once that was found out.
+    var caller: HTTPCaller?
+    /// Its place among those who wait for what comes.
+    var waitingPlace: UInt64?
     /// The place is kept for some requests: others are refused.
     private let isReserved: Bool
     /// The client has shut down its side.
@@ -71,7 +75,7 @@ final class HTTPConnection {
     /// Owns `descriptor`, which does not block.
     init(
         server: HTTPServer, number: UInt64, limits: HTTPLimits, descriptor: Int32, from address: SocketAddress,
-        tls: TLSStream?, isReserved: Bool
+        _ peer: PeerCredentials?, tls: TLSStream?, isReserved: Bool
     ) {
         self.tls = tls
         self.server = server
@@ -79,7 +83,7 @@ final class HTTPConnection {
         self.limits = limits
         self.descriptor = descriptor
         self.isReserved = isReserved
-        peer = peerCredentials(of: descriptor)
+        self.peer = peer
         self.address = peer == nil ? address.host : nil
         parser = HTTPParser(limits: limits)
         lastProgress = MonotonicClock.now
@@ -103,6 +107,7 @@ final class HTTPConnection {
         (readEvent, writeEvent) = (nil, nil)
         isReading = false
         count(0)
+        server.leaveWaiting(self)
         Glibc.close(descriptor)
         server.forget(self)
         endUpload()
@@ -326,6 +331,7 @@ final class HTTPConnection {
     func finished() {
         if hasUnreadBody { isLast = true }
         endUpload()
+        server.leaveWaiting(self)
         phase = .flushing
         if outputLength == 0 { goOn() }
     }

@@ -165,8 +165,12 @@ package final class HTTPExchange: Sendable {
         }
     }
 
+    /// Says whose request it is, for places that are shared (``HTTPLimits/maximumWaiting``).
+    package func isOf(_ caller: HTTPCaller) { transaction.perform { $0.isOf(caller) } }
+
     /// For long polls: notices a client that leaves before the reply, and lifts the idle time limit until then.
-    /// A client that shuts down its sending side counts as gone.
+    /// A client that shuts down its sending side counts as gone. So does one that is answered with 503 because it has no place to wait in,
+    /// at once or when another one needs it.
     package func watchClient(onGone: @escaping @Sendable () -> Void) {
         transaction.perform { [self] in
             $0.watch(onGone: onGone)
@@ -303,8 +307,23 @@ final class HTTPTransaction {
             if connection == nil { onGone() }
             return
         }
+        guard let connection, connection.waits(self) else { return onGone() }
         self.onGone = onGone
-        connection?.needsClient()
+        connection.needsClient()
+    }
+
+    func isOf(_ caller: HTTPCaller) { connection?.caller = caller }
+
+    /// Its place to wait in goes to another one. A stream breaks off: what its client has had stands.
+    func giveWay() {
+        guard case .waiting = state else {
+            connection?.close()
+            return
+        }
+        let gone = onGone
+        let field = HTTPField("Retry-After", "1")
+        refuse(503, "another one, who has fewer requests that wait, needs the place", headers: [field])
+        gone?()
     }
 
     func watch(onEnd: @escaping (Bool) -> Void) {
@@ -331,6 +350,10 @@ final class HTTPTransaction {
     ) {
         guard case .waiting = state, let connection else {
             if connection == nil { onGone?() }
+            return backlog.close()
+        }
+        guard connection.waits(self) else {
+            onGone?()
             return backlog.close()
         }
         onAnswer?(head.status, [])

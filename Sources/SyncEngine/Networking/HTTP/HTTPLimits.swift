@@ -22,6 +22,11 @@ package struct HTTPLimits: Sendable {
     /// Places beyond these, for when none can go; they serve ``reservedPaths`` alone, one request each.
     package var reservedConnections = 0
     package var reservedPaths: Set<String> = []
+    /// Places beyond all of these for root and the server's own user over a Unix socket, for when none can go.
+    package var operatorConnections = 0
+    /// Connections whose clients may wait for what comes (streams, and requests with ``HTTPExchange/watchClient(onGone:)``); `nil`: all. Who
+    /// waits keeps a place for as long as they like, so some are left for others. ``WaitingPlaces`` says who gets them.
+    package var maximumWaiting: Int?
     /// Other methods are answered with 405; `nil`: the handler knows which are for what.
     package var allowedMethods: Set<String>? = ["GET", "HEAD", "POST", "PUT", "DELETE"]
 

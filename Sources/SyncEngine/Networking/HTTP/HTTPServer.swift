@@ -28,8 +28,13 @@ package final class HTTPServer: LoopResource {
     private let report: @Sendable (String) -> Void
     private var isClosed = false
     private var sockets: [ListeningSocket] = []
+    /// Those of them that are Unix sockets.
+    private var localSockets: Set<ObjectIdentifier> = []
     private var files: [UnixSocket] = []
     private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+    private var waiting: WaitingPlaces?
+    /// Those who wait for what comes, by their places.
+    private var waiters: [UInt64: HTTPConnection] = [:]
     /// How many connections there have been.
     private var accepted: UInt64 = 0
     private var sweep: TimerToken?
@@ -50,6 +55,7 @@ package final class HTTPServer: LoopResource {
         self.observer = observer
         self.report = report
         self.handler = handler
+        waiting = limits.maximumWaiting.map(WaitingPlaces.init)
         loop.adopt(self)
     }
 
@@ -98,7 +104,7 @@ package final class HTTPServer: LoopResource {
     package func stopListening() {
         loop.assertOnLoop()
         for socket in sockets { socket.close() }
-        sockets = []
+        (sockets, localSockets) = ([], [])
     }
 
     /// Connections now open.
@@ -116,7 +122,7 @@ package final class HTTPServer: LoopResource {
         isClosed = true
         sweep?.cancel()
         for socket in sockets { socket.close() }
-        sockets = []
+        (sockets, localSockets) = ([], [])
         for connection in connections.values { connection.close() }
         for file in files { file.remove() }
         files = []
@@ -130,10 +136,12 @@ package final class HTTPServer: LoopResource {
             Glibc.close(descriptor)
             throw .loopNotRunning
         }
-        sockets.append(
-            try ListeningSocket(loop: loop, descriptor: descriptor) { [unowned self] descriptor, address in
-                accepted(descriptor, from: address, tls?())
-            })
+        let isLocal = SocketAddress(ofLocalEnd: descriptor)?.family == AF_UNIX
+        let socket = try ListeningSocket(loop: loop, descriptor: descriptor) { [unowned self] descriptor, address in
+            accepted(descriptor, from: address, tls?())
+        }
+        sockets.append(socket)
+        if isLocal { localSockets.insert(ObjectIdentifier(socket)) }
     }
 
     private func accepted(_ descriptor: Int32, from address: SocketAddress, _ tls: ServerTLS?) {
@@ -147,12 +155,53 @@ package final class HTTPServer: LoopResource {
             usage.change { $0.crowdedOut += 1 }
             oldest.close()
         }
+        let isFull = connections.count >= limits.maximumConnections
+        let peer = peerCredentials(of: descriptor)
+        // Who can take the others' credentials away is let in while there is no other place.
+        let isOperator = limits.operatorConnections > 0 && peer?.isOperator ?? false
+        if limits.operatorConnections > 0, connections.count >= (isOperator ? mostConnections : mostOfAll) {
+            Glibc.close(descriptor)
+            return
+        }
         let connection = HTTPConnection(
-            server: self, number: accepted, limits: limits, descriptor: descriptor, from: address, tls: stream,
-            isReserved: connections.count >= limits.maximumConnections)
+            server: self, number: accepted, limits: limits, descriptor: descriptor, from: address, peer, tls: stream,
+            isReserved: isFull && !isOperator)
         connections[ObjectIdentifier(connection)] = connection
         updateAccepting()
         if sweep == nil { scheduleSweep() }
+    }
+
+    /// Those that anyone may have, and all that there may be.
+    private var mostOfAll: Int { limits.maximumConnections + limits.reservedConnections }
+    private var mostConnections: Int { mostOfAll + limits.operatorConnections }
+
+    /// Whether a connection whose client waits for what comes has a place for that. Another one may lose its own.
+    func takesWaiting(_ connection: HTTPConnection) -> Bool {
+        guard connection.waitingPlace == nil else { return true }
+        guard let outcome = waiting?.take(for: connection.waiter) else { return true }
+        switch outcome {
+        case .refused: return false
+        case .taken(let place): note(connection, at: place)
+        case .takenFrom(let place, let last):
+            note(connection, at: place)
+            let other = waiters.removeValue(forKey: last)
+            other?.waitingPlace = nil
+            other?.giveWay()
+        }
+        return true
+    }
+
+    private func note(_ connection: HTTPConnection, at place: UInt64) {
+        connection.waitingPlace = place
+        waiters[place] = connection
+    }
+
+    /// The client of a connection waits no longer.
+    func leaveWaiting(_ connection: HTTPConnection) {
+        guard let place = connection.waitingPlace else { return }
+        connection.waitingPlace = nil
+        waiters[place] = nil
+        waiting?.giveBack(place)
     }
 
     /// The connection is closed.
@@ -205,8 +254,13 @@ package final class HTTPServer: LoopResource {
 
     private func updateAccepting() {
         usage.change { [count = connections.count] in $0.connections = count }
-        let isEnabled = connections.count < limits.maximumConnections + limits.reservedConnections || nextToGo != nil
-        for socket in sockets where socket.isEnabled != isEnabled { socket.isEnabled = isEnabled }
+        let isEnabled = connections.count < mostOfAll || nextToGo != nil
+        // Who calls at a Unix socket is known when they were let in.
+        let isLocalEnabled = isEnabled || connections.count < mostConnections
+        for socket in sockets {
+            let wanted = localSockets.contains(ObjectIdentifier(socket)) ? isLocalEnabled : isEnabled
+            if socket.isEnabled != wanted { socket.isEnabled = wanted }
+        }
     }
 
     /// One timer looks at the clock for all connections, as long as there are any: setting one for each request would cost

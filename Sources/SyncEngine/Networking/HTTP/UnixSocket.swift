@@ -57,6 +57,11 @@ struct UnixSocket {
     }
 }
 
+extension PeerCredentials {
+    /// Whether it is root, or the user that this process runs as: who owns all that the server has.
+    var isOperator: Bool { uid == 0 || uid == geteuid() }
+}
+
 /// The process at the other end of a Unix socket; nil for other sockets.
 func peerCredentials(of descriptor: Int32) -> PeerCredentials? {
     guard SocketAddress(ofLocalEnd: descriptor)?.family == AF_UNIX else { return nil }

@@ -122,7 +122,7 @@ struct RemoteTail {
 
     private static func load(_ path: String) throws(CommandFailure) -> String? {
         guard let bytes = try stored({ try SmallFile.read(path) }) else { return nil }
-        let text = String(decoding: bytes.prefix(200), as: UTF8.self).filter { !$0.isWhitespace }
+        let text = String(decoding: bytes.prefix(4_096), as: UTF8.self).filter { !$0.isWhitespace }
         guard FeedCursor(text: text) != nil else {
             throw CommandFailure(
                 code: "E_CURSOR", "\(path) is no cursor of a node",
