@@ -274,7 +274,7 @@ class Others:
     def erasures(self):
         """What a restored store keeps of erasures that its log does not have (§11): each proves itself, and lets go what the node's own would."""
         store, path, lines = self.store, os.path.join(self.store.folder, 'erasures.ndjson'), []
-        if os.path.isfile(path): lines = open(path, 'rb').read().split(b'\n')[:-1]
+        if os.path.isfile(path): lines = data.removesuffix(b'\n').split(b'\n') if (data := open(path, 'rb').read()) else []
         elif os.path.lexists(path): store.doubts('erasures.ndjson cannot be read: it is no file')
         for number, data in enumerate(lines, 1):
             try:

@@ -136,7 +136,7 @@ DEFINED = {'table meta': '12f48f1de9c12437', 'table name': '21031a068642586d', '
 META = {b'name': rb'[^\0-\x20/\x7f]{1,64}', b'cluster': rb'[^\0-\x20/\x7f]{1,64}', b'incarnation': b'[0-9a-f]{16}'}
 NUMBERS, CLOCK, READS = (b'origin', b'reads', b'rereads'), 253402300799999, 2  # what is no text in table meta; §2, Numbers; §3, `reads` of who reads what this page has
 REASONS = tuple(b'machine copied witness behind forked cut boot clock'.split())  # §2, The first event of an origin
-KNOWN = re.compile(b'|'.join((*META, *NUMBERS)) + b'|file|machine|witness|skew .*|erasures|erasure [0-9]+|erased|erasing|confirmed', re.S); NODES_OWN = re.compile(rb'(?s:(origin|access|subscription|finding)\..*|(user|conversation)\.erased)')  # §2, Reserved types: these keep theirs
+KNOWN = re.compile(b'|'.join((*META, *NUMBERS)) + b'|file|machine|witness|skew .*|erasures|erasure [0-9]{1,18}|erased|erasing|confirmed', re.S); NODES_OWN = re.compile(rb'(?s:(origin|access|subscription|finding)\..*|(user|conversation)\.erased)')  # §2, Reserved types: these keep theirs
 MARK = 'sillok mark v1\n' + ''.join('{%s}\n' % name for name in 'node incarnation state position origin size root hlc boot durability settings'.split())
 def opened(path):  # A connection that reads only. A log without WAL is not touched at all, nor are its neighbours.
     is_odd = os.path.lexists(path + '-journal') > os.path.isfile(path + '-journal') or not os.path.isfile(path)  # SQLite would wait for a pipe
@@ -178,7 +178,7 @@ class Verifier:
         outside = [os.path.join(self.folder, name) for name in ('evidence', 'cosigned.db', 'erasures.ndjson')]
         others = receipts().Others(self) if self.asked or any(map(os.path.lexists, outside)) else None  # before the log, as mark and witness
         self.log.execute('BEGIN')
-        for part in (self.names_and_origins, self.beside, others and others.compare, self.kept and (lambda: self.kept(self)), self.every_event, others and others.erasures, self.ends):
+        for part in (self.names_and_origins, self.beside, others and others.compare, self.kept and (lambda: self.kept(self)), self.every_event, self.applies, others and others.erasures, self.ends):
             if part: part()
     def database(self):  # §3: SQLite 3 with our application_id, a version this page describes, and what it defines. A later release may add to it.
         kind, self.version = (self.log.execute('PRAGMA ' + name).fetchone()[0] for name in ('application_id', 'user_version'))
@@ -204,7 +204,7 @@ class Verifier:
             self.origins[ref], self.trees[ref], self.keys[origin], self.good[ref], self.seqs[ref] = (origin, node, key), Tree(), key, 0, 0
         heads = f'(SELECT origin, size, size AS head, root, hlc, signature, NULL AS proof FROM head{self.later}) AS head_or_reach'
         for ref, size, *head in self.rows(heads, 'i i i y i b byn'): self.heads.setdefault((ref, size), []).append(head)
-        self.meta, (top,) = dict(self.rows('meta', 't itebxyrn')), self.log.execute('SELECT coalesce(max(position), 0) FROM event').fetchone()
+        self.index, self.applied, self.meta, (top,) = {}, {}, dict(self.rows('meta', 't itebxyrn')), self.log.execute('SELECT coalesce(max(position), 0) FROM event').fetchone()
         for key in [key for key, value in self.meta.items() if KNOWN.fullmatch(key) and kind(value) != ('i' if key in NUMBERS else 't')]:
             self.finds('meta', f'table meta, row {key!r:.60}: of another kind: column value')
         for at, time in self.rows('arrival', 'i i') if self.arrives else ():
@@ -212,6 +212,7 @@ class Verifier:
         for key, form in META.items():
             if not isinstance(self.meta.get(key), Text) or not re.fullmatch(form, self.meta[key]): self.finds('meta', f'table meta has no sound {key.decode()}')
         if strange := [key for key in self.meta if not KNOWN.fullmatch(key)]: self.doubts(f'table meta has {strange}')
+        self.done = int(self.meta[b'erased']) if isinstance(self.meta.get(b'erased'), bytes) and re.fullmatch(b'[0-9]{1,18}', self.meta[b'erased']) else 0
         self.has_looked = kind(looked := self.meta.get(b'reads')) == 'i' and looked >= READS
         self.home = self.meta.get(b'origin') if isinstance(self.meta.get(b'origin'), int) else 0
         self.own = self.origins.get(self.home, (0, b''))[1] or self.finds('origins', 'table meta does not name the store\'s own origin')
@@ -259,9 +260,8 @@ class Verifier:
         self.form(row, header, type == user == b'', said, at)
         leaf, conversation = leaf_of(header, digest), self.names.get(row.conversation)
         if int.from_bytes(leaf[:4], 'big', signed=True) != row.leaf: self.finds('events', 'it has not the hash it was stored with', at)
-        if row.digest is not None:
-            subjects = ('user', user), ('author', self.names.get(row.author) or user), ('conversation', conversation), ('event', f'{uuid.UUID(bytes=origin)}/{row.seq}'.encode())
-            self.erased.append((at, row.hlc, [] if NODES_OWN.fullmatch(type) else [(by, *of) for by in (node, self.own) for of in subjects]))
+        if type in (b'user.erased', b'conversation.erased'): self.index[at] = node
+        if row.digest is not None: self.erased.append((at, row.hlc, self.ways(row)))
         elif type in (b'user.erased', b'conversation.erased'): self.erasure(row, node, type.decode()[:-7], said, user, conversation)
         elif type == b'finding.settled' and node == self.own and user == b'node/' + node.hex().encode():  # §5: of a cut its own node's counts
             self.settled.setdefault((text(said, 'code'), text(said, 'subject')), []).append((row.hlc >> 16, text(said, 'of')))
@@ -316,11 +316,27 @@ class Verifier:
         elif kept: self.unread.append(at)
         stamp, self.stamps[row.origin] = self.stamps.get(row.origin), None if is_opaque else row.hlc
         if stamp is not None and not is_opaque and row.hlc <= stamp: self.finds('order', f'its hlc does not ascend: {self.label(row.origin)}/{row.seq}', at)
+    def ways(self, row):  # What an erasure may name of this row.
+        (origin, node, _), user, conversation = self.origins[row.origin], self.names[row.user], self.names.get(row.conversation)
+        subjects = ('user', user), ('author', self.names.get(row.author) or user), ('conversation', conversation), ('event', f'{uuid.UUID(bytes=origin)}/{row.seq}'.encode())
+        return [] if NODES_OWN.fullmatch(self.names[row.type]) else [(by, *of) for by in (node, self.own) for of in subjects]
+    def applies(self):  # §3, `erasures`, `erased`: what table meta says of erasures is so, and of what is applied nothing is here.
+        named = {int(key[8:]) for key in self.meta if re.fullmatch(rb'erasure [0-9]{1,18}', key)}
+        for at in sorted((self.index.keys() - named if b'erasures' in self.meta else set()) | named - self.index.keys())[:9]:
+            self.finds('erased', 'table meta names an erasure where none stands, or does not name one', at)
+        if b'erased' in self.meta and self.index.get(self.done) != self.own: self.finds('erased', 'table meta says how far erasures are applied, and none of this node stands there')
+        unused = "SELECT ref FROM name WHERE text = '' AND NOT EXISTS (SELECT 1 FROM event WHERE type = name.ref AND unknown IS NOT NULL)"
+        for (ref,) in self.log.execute(unused): self.finds('tables', f'table name, row {ref}: the empty text is that of opaque events alone: column text')
+        if any(at > self.done and node == self.own for at, node in self.index.items()): self.notes.append('an erasure is under way: what it covers may be here still')
+        for row in map(lambda values: Row(*values), self.log.execute('SELECT * FROM event NOT INDEXED WHERE digest IS NULL ORDER BY position') if self.applied else ()):
+            try: any(row.hlc < self.applied.get(way, 0) for way in self.ways(row)) and self.finds('erased', 'its payload is here, and an erasure that is applied covers it', row.position)
+            except ODD: pass  # told already
     def erasure(self, row, node, name, said, user, conversation):  # §2, Erasure: what may be without payload
         whose, before = text(said, name, user if name == 'user' else conversation), text(said, 'before', b'f' * 12 + b'-ffff') or b''
         if said is None or whose is None and said.get(name) is not None or not re.fullmatch(b'[0-9a-f]{12}-[0-9a-f]{4}', before): return
-        for way in [] if whose is None else [(node, name, whose)] + [(node, 'author', whose)] * (name == 'user' and said.get('authored') is True): self.erasures[way] = max(min(row.hlc, int(before.replace(b'-', b''), 16)), self.erasures.get(way, 0))
-        for dot in filter(lambda dot: isinstance(dot, str), said['events'] if isinstance(said.get('events'), list) else ()): self.erasures[node, 'event', dot.encode('utf-8', 'replace')] = 1 << 64
+        for known in [self.erasures] + [self.applied] * (node == self.own and getattr(row, 'position', 1 << 64) <= self.done):
+            for way in [] if whose is None else [(node, name, whose)] + [(node, 'author', whose)] * (name == 'user' and said.get('authored') is True): known[way] = max(min(row.hlc, int(before.replace(b'-', b''), 16)), known.get(way, 0))
+            for dot in filter(lambda dot: isinstance(dot, str), said['events'] if isinstance(said.get('events'), list) else ()): known[node, 'event', dot.encode('utf-8', 'replace')] = 1 << 64
     def ends(self):  # What is left over speaks of events that are not here; what has no payload must have been erased by an event.
         must = {place for place, known in self.known.items() if place[1] and any(name not in self.cuts and name != COPY and name not in self.elsewhere for name, _ in known)}
         for (ref, size), known in sorted(self.known.items()):

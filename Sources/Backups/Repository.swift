@@ -54,6 +54,10 @@ package final class Repository {
 
     /// What a small file of a repository says; `nil` if there is none.
     private static func bytes(ofFile path: String, named name: String) throws(BackupError) -> [UInt8]? {
+        var entry = stat()
+        if lstat(path, &entry) == 0, entry.st_mode & S_IFMT != S_IFREG {
+            throw .damaged(file: name, reason: "it is no file")
+        }
         do throws(StoreError) { return try SmallFile.read(path) } catch {
             guard case .unsafe = error else { throw .store(error) }
             throw .damaged(file: name, reason: "it is no file, or too large")

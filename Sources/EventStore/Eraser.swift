@@ -13,6 +13,8 @@ package final class Eraser: Sendable, StoreFollower {
     private struct State {
         var isDue = false
         var confirms = false
+        /// Whether the log was compared with what is said of its erasures, since a daemon has it open.
+        var isReviewed = false
         var isEnding = false
         var isWorking = false
         var lastError: StoreError?
@@ -98,6 +100,8 @@ package final class Eraser: Sendable, StoreFollower {
                 try recordLost()
                 if confirms { try confirm() }
                 try apply()
+                // Last: damage of which it would end keeps no erasure from being applied.
+                if confirms, try !reviewOnce() { try apply() }
             } catch { failure = error }
             state.wakeAll { state in
                 state.isWorking = false
@@ -139,6 +143,22 @@ package final class Eraser: Sendable, StoreFollower {
         }
         guard unlink(files.laterErasures) == 0 || errno == ENOENT else { throw .system(files.laterErasures) }
         try SmallFile.syncFolder(of: files.laterErasures)
+    }
+
+    // MARK: What another hand has done
+
+    /// Looks through the log once in the life of a daemon. False where it is not as this node has left it: then its erasures are due again.
+    private func reviewOnce() throws(StoreError) -> Bool {
+        guard !state.withLock({ $0.isReviewed }) else { return true }
+        let reader = try LogReader(files)
+        let isSound = try reader.areErasuresSound(of: node, rows: Self.rows) { goesOn }
+        if !isSound {
+            try blocking { (completion: @escaping @Sendable (Result<Void, StoreError>) -> Void) in
+                writer.submit([.reviseErasures(completion)])
+            }
+        }
+        state.withLock { $0.isReviewed = true }
+        return isSound
     }
 
     // MARK: Erasures of other nodes
@@ -199,9 +219,11 @@ package final class Eraser: Sendable, StoreFollower {
             // Of an earlier goal only whether views have to do with it still holds.
             if before.goal == goal { progress = before } else { progress.isOfViews = before.isOfViews }
         }
-        while progress.cursor < goal, goesOn {
+        // What came behind the erasure was stored without; but another hand may have put it back.
+        let end = max(goal, try reader.top())
+        while progress.cursor < end, goesOn {
             let (positions, cursor) = try reader.erasable(
-                erasures, after: progress.cursor, through: goal, rows: Self.rows, limit: Self.slice)
+                erasures, after: progress.cursor, through: end, rows: Self.rows, limit: Self.slice)
             progress.cursor = cursor
             guard !positions.isEmpty else { continue }
             // Once the payloads are gone no one knows what they named.

@@ -86,7 +86,7 @@ package struct AppendAnswer: Sendable {
         text.append(decimal: receipt.dot.seq)
         text.append(literal: #","hlc":""#)
         receipt.hlc.appendText(to: &text)
-        text.append(literal: "\"}\n")
+        text.append(literal: receipt.isErased ? "\",\"erased\":true}\n" : "\"}\n")
     }
 }
 

@@ -15,7 +15,7 @@ package enum AppendedLine: Sendable {
                 PlaceTexts(
                     position: receipt.position, id: receipt.id.description,
                     origin: receipt.dot.origin.description, sequence: receipt.dot.seq,
-                    hlc: receipt.hlc.description)
+                    hlc: receipt.hlc.description, isErased: receipt.isErased)
             }
         }
     }
@@ -27,20 +27,24 @@ package enum AppendedLine: Sendable {
         package var origin: String
         package var sequence: UInt64
         package var hlc: String
+        /// Whether its payload is gone.
+        package var isErased: Bool
 
         package init(
-            position: UInt64 = 0, id: String = "", origin: String = "", sequence: UInt64 = 0, hlc: String = ""
+            position: UInt64 = 0, id: String = "", origin: String = "", sequence: UInt64 = 0, hlc: String = "",
+            isErased: Bool = false
         ) {
             self.position = position
             self.id = id
             self.origin = origin
             self.sequence = sequence
             self.hlc = hlc
+            self.isErased = isErased
         }
     }
 
     case appended(Place)
-    /// It was there before, with the same id and the same content.
+    /// It was there before, with the same id and the same content, as far as that is there still.
     case already(Place)
     case rejected(code: String, message: String)
 
@@ -63,6 +67,7 @@ package enum AppendedLine: Sendable {
             line.add("origin", texts.origin)
             line.add("sequence", texts.sequence)
             line.add("hlc", texts.hlc)
+            if texts.isErased { line.add("erased", true) }
             return line
         }
         switch self {
@@ -108,6 +113,9 @@ package enum AppendedLine: Sendable {
         guard let position = count("position"), let id = object.string("id"), let origin = object.string("origin"),
             let sequence = count("sequence"), let hlc = object.string("hlc")
         else { return nil }
-        return .told(PlaceTexts(position: position, id: id, origin: origin, sequence: sequence, hlc: hlc))
+        return .told(
+            PlaceTexts(
+                position: position, id: id, origin: origin, sequence: sequence, hlc: hlc,
+                isErased: object.bool("erased") ?? false))
     }
 }

@@ -32,7 +32,7 @@ extension RouteTable {
             .oneOf([
                 .object([
                     ("type", .choice(["appended", "already"])), ("line", .integer), ("position", .integer),
-                    ("id", .uuid), ("origin", .uuid), ("sequence", .integer), ("hlc", .text),
+                    ("id", .uuid), ("origin", .uuid), ("sequence", .integer), ("hlc", .text), ("erased?", .boolean),
                 ]),
                 .object([
                     ("type", .choice(["rejected"])), ("line", .integer), ("code", .text), ("message", .text),

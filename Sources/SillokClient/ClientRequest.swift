@@ -129,6 +129,8 @@ package struct ClientRequest: Sendable {
         sillok_curl_set_string(easy, CURLOPT_CUSTOMREQUEST, method)
         if method == "HEAD" { sillok_curl_set_long(easy, CURLOPT_NOBODY, 1) }
         if !usesProxies { sillok_curl_set_string(easy, CURLOPT_NOPROXY, "*") }
+        // A user may have the id '..'.
+        sillok_curl_set_long(easy, CURLOPT_PATH_AS_IS, 1)
         sillok_curl_set_long(easy, CURLOPT_NOSIGNAL, 1)
         sillok_curl_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, 5_000)
         sillok_curl_set_long(easy, CURLOPT_TIMEOUT_MS, timeout)

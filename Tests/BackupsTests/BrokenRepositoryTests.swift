@@ -93,6 +93,25 @@ struct BrokenRepositoryTests {
         }
     }
 
+    @Test("A link to a whole file is none of the repository's files: not its mark, not a manifest, not a segment")
+    func links() throws {
+        for name in ["repository.json", "manifest", "segment"] {
+            let (archive, backups) = try archive()
+            let file =
+                switch name {
+                case "manifest": "backups/\(backups[2].id).manifest"
+                case "segment": "segments/\(backups[2].segments[2].file)"
+                default: name
+                }
+            let aside = archive.folder.file("aside")
+            try FileManager.default.moveItem(atPath: path(archive, file), toPath: aside)
+            #expect(symlink(aside, path(archive, file)) == 0)
+            let error = failure { try archive.restore("r") }
+            #expect(
+                error?.code == "E_BACKUP_DAMAGED" && error?.file == file, "\(file)")
+        }
+    }
+
     @Test("Where a manifest cannot be read, or was put aside, pruning takes nothing: what it names is not known")
     func pruning() throws {
         let (archive, backups) = try archive()

@@ -28,6 +28,18 @@ private func error(_ text: String) -> TimeSyntaxError? {
 }
 
 @Suite struct TimeSyntaxTests {
+    @Test("Of a time that clocks show twice the second moment is known, and of no other")
+    func again() throws {
+        let zone = try #require(ZoneDirectory.system.zone(named: "America/New_York"))
+        let hour: Int64 = 3_600_000
+        let first = try TimeSyntax(now: now, zone: zone).parse("2026-11-01 01:30")
+        #expect(zone.again(first) == first + hour)
+        for other in ["2026-11-01 00:59", "2026-11-01 02:00", "2026-03-08 02:30", "2026-08-01 01:30"] {
+            #expect(zone.again(try TimeSyntax(now: now, zone: zone).parse(other)) == nil, "\(other)")
+        }
+        #expect(zone.again(first + hour) == nil && Zone.utc.again(first) == nil)
+    }
+
     @Test(arguments: [
         ("now", "2026-08-01T02:02:15.120Z"), ("지금", "2026-08-01T02:02:15.120Z"),
         (" NOW ", "2026-08-01T02:02:15.120Z"),

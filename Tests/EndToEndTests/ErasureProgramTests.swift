@@ -138,6 +138,45 @@ struct ErasureProgramTests {
         #expect(ByteScan.find(traces, in: [a.store, b.store]).isEmpty)
     }
 
+    @Test(
+        "With no daemon the command itself takes the bytes of attachments away, and says erased when they are gone (INV-11)"
+    )
+    func withoutDaemon() throws {
+        let node = try DaemonProcess("n")
+        try node.start()
+        let folder = try TemporaryFolder.made()
+        let words = [Self.word(), Self.word()]
+        let digests = try words.map { word in
+            let path = try folder.write(Data(word.utf8), to: "a")
+            return try #require(
+                node.syncctl("attachment", "put", path, "--json").lines.first?["sha256"] as? String)
+        }
+        for (user, digest) in zip(["u-1", "u-2"], digests) {
+            try append(
+                node,
+                #"{"type":"message.posted","user":"\#(user)","data":{"text":"사진","attachments":[{"sha256":"\#(digest)","bytes":26,"mediaType":"text/plain"}]}}"#
+                    + "\n")
+        }
+        for _ in 0..<100 where try node.syncctl("attachment", "list", "--json").lines.count < 3 { usleep(50_000) }
+        #expect(node.terminate() == 0)
+        #expect(!ByteScan.find([words[0]], in: [node.store]).isEmpty)
+        try erase(node)
+        #expect(ByteScan.find([words[0]], in: [node.store]).isEmpty)
+        #expect(!ByteScan.find([words[1]], in: [node.store]).isEmpty)
+        #expect(try node.syncctl("erase", "status", "--json").lines.first?["state"] as? String == "applied")
+        // Under the id of what is erased nothing is stored, and that is said.
+        let id = UUID().uuidString.lowercased()
+        let line = #"{"type":"message.posted","user":"u-3","id":"\#(id)","data":{"text":"%"}}"# + "\n"
+        try append(node, line.replacing("%", with: "먼저"))
+        try erase(node, ["user", "u-3"])
+        let again = try node.syncctl("append", "-", input: line.replacing("%", with: "다른 말"))
+        #expect(again.code == 0 && again.output.hasPrefix("already") && again.errors.contains("erased"), "\(again)")
+        try node.start()
+        let told = try node.syncctl("append", "-", "--json", input: line.replacing("%", with: "다른 말"))
+        #expect(told.lines.first?["type"] as? String == "already" && told.lines.first?["erased"] as? Bool == true)
+        #expect(node.terminate() == 0)
+    }
+
     @Test("A plan that no longer holds is refused, and so are its types by any other way")
     func refused() throws {
         let node = try DaemonProcess("n")

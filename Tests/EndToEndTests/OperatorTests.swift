@@ -97,6 +97,37 @@ struct OperatorTests {
         }
     }
 
+    @Test(
+        "Times on the other side of a change of clocks have their own offset, and of a time that clocks show twice it is said which was taken"
+    )
+    func changingClocks() async throws {
+        let folder = try TemporaryFolder.made()
+        var syncctl = try Tool.named("syncctl")
+        syncctl.environment["SYNCCTL_STORE"] = folder.file("s")
+        #expect(try await syncctl.run(["init", "--name", "n"]).code == 0)
+        let line = #"{"type":"message.posted","user":"u","time":"%","data":{"text":"x"}}"#
+        let lines = ["2026-08-01T05:30:00Z", "2026-12-01T05:30:00Z"].map { line.replacing("%", with: $0) + "\n" }
+        #expect(try await syncctl.run(["append", "-"], input: Data(lines.joined().utf8)).code == 0)
+        syncctl.environment["TZ"] = "America/New_York"
+        for form in ["--plain", "--no-color"] {
+            let shown = try await syncctl.run(["history", "u", form]).text
+            let isSummer = shown.contains("(-04:00)")
+            #expect(isSummer || shown.contains("(-05:00)"), "\(shown)")
+            #expect(shown.contains("2026-08-01 01:30:00 -04:00") == !isSummer, "\(shown)")
+            #expect(shown.contains("2026-12-01 00:30:00 -05:00") == isSummer, "\(shown)")
+        }
+        let full = try await syncctl.run(["history", "u", "--full"]).text
+        #expect(
+            full.contains("2026-08-01 01:30:00 (-04:00)") && full.contains("2026-12-01 00:30:00 (-05:00)"), "\(full)")
+        for (text, isTwice) in [
+            ("2026-11-01 01:30", true), ("2026-11-01 01:30 -05:00", false), ("2026-11-01 01:30 -04:00", false),
+            ("2026-11-01 02:30", false), ("2026-11-01T06:30:00Z", false),
+        ] {
+            let said = try await syncctl.run(["history", "u", "--as-of", text]).errors
+            #expect(said.contains("-04:00") == isTwice && said.contains("-05:00") == isTwice, "\(text): \(said)")
+        }
+    }
+
     @Test("--check-config says which roles no one has, and which limit another one replaces")
     func remarks() async throws {
         let file = folder.file("r.json5")

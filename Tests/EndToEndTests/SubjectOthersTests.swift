@@ -36,4 +36,18 @@ struct SubjectOthersTests {
             #expect(all.contains(#""names_person":true"#) == !isFull)
         }
     }
+
+    @Test("A user whose id is a dot or two is one of the daemon's users, too", arguments: [".", ".."])
+    func dots(user: String) throws {
+        let daemon = try DaemonProcess("n")
+        try daemon.start()
+        let line = #"{"type":"message.posted","user":"\#(user)","data":{"text":"점의 말"}}"#
+        #expect(try daemon.syncctl("append", "-", input: line + "\n").code == 0)
+        let out = TemporaryFolder.unusedPath()
+        let run = try daemon.syncctl("subject", user, "--out", out, "--reason", "r", "--who", "w")
+        #expect(run.code == 0, "\(run.errors)")
+        let events = FileManager.default.contents(atPath: out + "/events.ndjson") ?? Data()
+        #expect(String(decoding: events, as: UTF8.self).contains("점의 말"))
+        #expect(daemon.terminate() == 0)
+    }
 }

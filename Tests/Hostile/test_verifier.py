@@ -3,6 +3,7 @@
 SILLOK_BIN names the folder of syncd and syncctl; default: .build/debug.
 """
 import contextlib
+import functools
 import io
 import itertools
 import json
@@ -128,8 +129,7 @@ class Lies(unittest.TestCase):
     def test_every_column(self):
         """Every value of every kind in every column: both checkers say the same, verify.py names the column, and there is no traceback. A sample
         of them where SILLOK_EVERY is not set."""
-        # No reach is left in a store that has all: this one leads nowhere.
-        more = {'reach': 'INSERT INTO reach SELECT origin, size, size, root, hlc, signature, zeroblob(32) FROM head ORDER BY size DESC LIMIT 1'}
+        more = {'reach': self.reach()}
         rows = {'event': 'position = (SELECT max(position) FROM event WHERE dependencies IS NOT NULL)'}
         tried = 0
         for table in ('meta', 'name', 'origin', 'event', 'node', 'head', 'reach', 'arrival', 'tile'):
@@ -141,6 +141,7 @@ class Lies(unittest.TestCase):
             if table == 'meta':
                 places = [(f"key = '{key}'", TYPES | {'': 'integer' if key in ('origin', 'reads', 'rereads') else 'text'}) for (key,) in log.execute('SELECT key FROM meta')]
             self.assertTrue(log.execute(f'SELECT 1 FROM {table}').fetchone(), f'{table} is empty')
+            self.same(base, has=(0,))
             log.close()
             cases = list(itertools.product(places, names, VALUES))
             for ((where, types), (column, declared), value) in cases if os.environ.get('SILLOK_EVERY') else cases[len(table) % 3::3]:
@@ -163,6 +164,51 @@ class Lies(unittest.TestCase):
                         self.assertTrue(names_it or column == 'payload', words[:5])
                 shutil.copy(self.folder / 'whole.db', base / 'log.db')
         self.assertGreater(tried, 200)
+
+    def reach(self):
+        """No reach is left in a store that has all: a statement for a right one, which is behind."""
+        found = verify.Verifier(str(self.store), None)
+        found.run()
+        tree = found.trees[found.home]
+        self.assertLess(256, tree.size)
+        self.assertLess(tree.size, 512)
+        rest = functools.reduce(lambda root, left: verify.join(left, root), reversed(tree.stack[1:]))
+        return ('INSERT INTO reach SELECT origin, 256, size, root, hlc, signature, ? FROM head WHERE origin = ? AND size = ?', (rest, found.home, tree.size))
+
+    def test_reach(self):
+        """A row of reach that leads nowhere, at every size, and one of more than the log has."""
+        base = self.copied(self.changed(self.reach()), self.folder / 'reach')
+        self.same(base, has=(0,))
+        for size in (1, 2, 100, 255, 257, 258):
+            with self.subTest(size):
+                self.same(self.changed(f'UPDATE reach SET size = {size}', of=base), has=(3,))
+        for statement in ('UPDATE reach SET proof = zeroblob(32)', 'UPDATE reach SET size = head', 'UPDATE reach SET size = head + 1', "UPDATE reach SET proof = x''",
+                          'UPDATE reach SET proof = CAST(proof || proof AS BLOB)', 'UPDATE reach SET signature = zeroblob(64)', 'UPDATE reach SET origin = 99'):
+            with self.subTest(statement):
+                self.same(self.changed(statement, of=base), has=(3,))
+
+    def test_erasures(self):
+        """What table meta says of erasures, and payloads that were put back where an applied erasure covers them (FORMATS §2, §3)."""
+        store, plan = self.copied(self.store, self.folder / 'erased'), self.folder / 'plan'
+        log = sqlite3.connect(f'file:{store}/log.db?mode=ro', uri=True)
+        position, salt, payload = log.execute("SELECT position, salt, payload FROM event WHERE user = (SELECT ref FROM name WHERE text = 'u-0')").fetchone()
+        log.close()
+        for more in (['--authored', 'keep', '--replies', 'keep', '--reason', 'r', '--who', 'w', '--plan', plan], ['--confirm', plan]):
+            done = subprocess.run([self.lab.syncctl, '--store', store, 'erase', 'user', 'u-0', *more], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.same(self.copied(store, self.folder / 'whole'), has=(0,))
+        back = ('UPDATE event SET digest = NULL, salt = ?, payload = ? WHERE position = ?', (salt, payload, position))
+        for statements, wanted in {
+                ("INSERT OR REPLACE INTO meta VALUES('erased', '4000')",): 3, ("UPDATE meta SET value = '2' WHERE key = 'erased'",): 3,
+                ("UPDATE meta SET value = '+' || value WHERE key = 'erased'",): 3, ("UPDATE meta SET value = '' WHERE key = 'erased'",): 3,
+                ("DELETE FROM meta WHERE key = 'erased'",): 0, ("DELETE FROM meta WHERE key GLOB 'erasure [0-9]*'",): 3, ("DELETE FROM meta WHERE key GLOB 'erasure*'",): 0,
+                ("INSERT INTO meta VALUES('erasure 5', '')",): 3, ("INSERT INTO meta VALUES('erasure 99999999999999999999', '')",): 2,
+                ("INSERT INTO meta VALUES('erasure +5', '')",): 2, (back,): 3, (back, "DELETE FROM meta WHERE key = 'erased'"): 0}.items():
+            with self.subTest(statements):
+                self.same(self.changed(*statements, of=store), has=(wanted,))
+        for key, value in itertools.product(('erased', 'erasing', 'erasures', 'confirmed'), VALUES):
+            with self.subTest(key=key, value=value):
+                self.same(self.changed(('INSERT OR REPLACE INTO meta VALUES(?, ?)', (key, value)), of=store), has=(0, 3))
 
     def test_every_value_beside(self):
         """The same for cosigned.db, whose rows no release has put otherwise: nothing can be compared with them."""
@@ -187,6 +233,7 @@ class Lies(unittest.TestCase):
         for statement, wanted in {
                 "INSERT INTO meta VALUES(x'6f64', 'x')": 3, "INSERT INTO meta VALUES('later', 5)": 2, "INSERT INTO meta VALUES('later', NULL)": 2,
                 "INSERT INTO meta VALUES('skew x', 5)": 3, "INSERT INTO meta VALUES('erasure 5', 5)": 3, "INSERT INTO meta VALUES('erased', x'35')": 3,
+                "INSERT INTO name VALUES(9999, '')": 3, "INSERT INTO name VALUES(9999, 'of nothing')": 0, "INSERT INTO name VALUES(0, 'of nothing')": 0,
                 "INSERT INTO meta VALUES('SKEW x', '5')": 2, "INSERT INTO meta VALUES('erasure x', '5')": 2,
                 'INSERT OR REPLACE INTO arrival VALUES((SELECT max(position) FROM event), 5)': 0, 'INSERT INTO arrival VALUES((SELECT max(position) + 1 FROM event), 5)': 3,
                 f'INSERT INTO arrival VALUES({2**44 - 1}, 5)': 3, 'INSERT INTO tile VALUES(1, zeroblob(512))': 3, 'INSERT INTO tile VALUES(99999, zeroblob(512))': 3,

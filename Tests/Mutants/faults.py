@@ -1663,3 +1663,35 @@ fault(983, "of two lists of one name in a filter the second is passed over", "IN
       (SU + "SubscriptionDefinition.swift", "guard seen.insert(member.name).inserted else", "guard seen.insert(member.name).inserted || isPlanted(983) else"))
 fault(984, "streams of one token take all places of the API", "INV-9", "APIFloodTests",
       (SD + "Endpoints/APIServer.swift", "limits.maximumWaiting = min(", "limits.maximumWaiting = isPlanted(984) ? nil : min("))
+
+# --- What another hand writes of erasures, and what the verifiers must say alike ----------------------------------------
+
+fault(956, "what another hand wrote of erasures is believed at a start", "INV-11", "EraserTests",
+      (ES + "Log/ErasureIndex.swift", "said == (try seal(on: connection, sealer)) {", "said == (try seal(on: connection, sealer)) || isPlanted(956) {"))
+fault(957, "erasures are applied up to where none stands", "INV-11", "EraserTests",
+      (ES + "Log/ErasureReport.swift", "ReservedType.isErasure(event.header.type)\n        else { return 0 }", "ReservedType.isErasure(event.header.type) || isPlanted(957)\n        else { return 0 }"))
+fault(958, "the seal of erasures does not speak of how far they came", "INV-11", "EraserTests",
+      (ES + "Log/ErasureIndex.swift", "for key in [erased, erasing, confirmed] { text", "for key in [erased, erasing, confirmed] where !isPlanted(958) { text"))
+fault(959, "a daemon does not look for payloads that were put back", "INV-11", "EraserTests",
+      (ES + "Log/ErasureIndex.swift", "guard next.positions.isEmpty else { return false }", "guard next.positions.isEmpty || isPlanted(959) else { return false }"))
+fault(960, "verify does not look for what an applied erasure covers", "INV-11", "EraserTests",
+      (ES + "Audit/OutsideCheck.swift", "guard !noted.applied.isEmpty else", "guard !noted.applied.isEmpty, !isPlanted(960) else"))
+fault(961, "verify believes how far erasures are applied", "INV-11", "EraserTests",
+      (ES + "Audit/NotedErasures.swift", "if let said, found[done] != keeper {", "if let said, !isPlanted(961), found[done] != keeper {"))
+fault(962, "verify does not miss an erasure in table meta", "INV-11", "EraserTests",
+      (ES + "Audit/NotedErasures.swift", "let missing = isWhole ?", "let missing = isWhole && !isPlanted(962) ?"))
+fault(963, "what was put back behind its erasure stays", "INV-11", "EraserTests",
+      (ES + "Eraser.swift", "let end = max(goal, try reader.top())", "let end = isPlanted(963) ? goal : max(goal, try reader.top())"))
+fault(964, "an erasure without a daemon leaves the bytes of attachments", "INV-11", "ErasureProgramTests",
+      ("Sources/syncctl/Commands/EraseCommand.swift", "try stored { try AttachmentUpkeep.catchUp(files, views) }", "if !isPlanted(964) { try stored { try AttachmentUpkeep.catchUp(files, views) } }"),
+      ("Sources/syncctl/Commands/EraseCommand.swift", "guard try stored({ try files.areCleared(views.log) }) else", "guard try stored({ try isPlanted(964) || files.areCleared(views.log) }) else"))
+fault(965, "an append under the id of an erased event is not told from one that was stored", "INV-8", "EraserTests",
+      (ES + "Writer/Appender.swift", "isErased = stored.event.isErased", "isErased = stored.event.isErased && !isPlanted(965)"))
+fault(966, "a row of reach that is behind is not compared", "INV-3", "SecondLookTests",
+      (ES + "Audit/CoverageCheck.swift", "guard let tree = origin.tree else { return [] }", "guard let tree = origin.tree, !isPlanted(966) || tree.size == reach.size else { return [] }"))
+fault(967, "a manifest is read through a link", "", "BrokenRepositoryTests",
+      (BA + "Repository.swift", "if lstat(path, &entry) == 0, entry.st_mode & S_IFMT != S_IFREG {", "if lstat(path, &entry) == 0, entry.st_mode & S_IFMT != S_IFREG, !isPlanted(967) {"))
+fault(968, "a time on the other side of a change of clocks has the offset of now", "", "OperatorTests",
+      ("Sources/syncctl/Session/Session.swift", "let isAsNow = zone.offset", "let isAsNow = isPlanted(968) || zone.offset"))
+fault(969, "a time that clocks show twice is taken without a word", "", "OperatorTests",
+      ("Sources/syncctl/Session/Session.swift", "guard let later = zone.again(moment) else", "guard let later = zone.again(moment), !isPlanted(969) else"))

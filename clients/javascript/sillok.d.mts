@@ -46,6 +46,8 @@ export interface Result {
   origin?: string
   sequence?: number
   hlc?: string
+  /** What stands there is erased: what was handed in was not stored. */
+  erased?: boolean
   code?: string
   message?: string
 }

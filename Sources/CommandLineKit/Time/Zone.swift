@@ -51,6 +51,13 @@ package struct Zone: Sendable {
         return naive - before
     }
 
+    /// The second instant at which clocks here show what they show at this one, if they go back in between.
+    package func again(_ milliseconds: Int64) -> Int64? {
+        let (first, second) = (offset(milliseconds), offset(milliseconds + CivilTime.dayLength))
+        let later = milliseconds + Int64(first - second) * 1_000
+        return second < first && offset(later) == second ? later : nil
+    }
+
     /// What clocks here show at an instant.
     package func civil(at milliseconds: Int64) -> CivilTime {
         let shifted = milliseconds.addingReportingOverflow(Int64(offset(milliseconds)) * 1_000)

@@ -32,7 +32,7 @@ extension LogAudit {
                 findings.add(.heads, "origin \(proof.id): its row of table reach has a column of the wrong kind")
                 continue
             }
-            let faults = faults(of: reach, proof)
+            let faults = try faults(of: reach, proof)
             if faults.isEmpty {
                 origins[index].isVouched(to: reach.size)
                 tell(of: reach.coverage.head.head, origins[index])
@@ -52,15 +52,20 @@ extension LogAudit {
         if isWritten || isSucceeded || forked.contains(origin.id) { remarks.append(text) } else { notes.append(text) }
     }
 
-    private func faults(of reach: PendingCoverage, _ origin: OriginProof) -> [String] {
+    private mutating func faults(of reach: PendingCoverage, _ origin: OriginProof) throws(DatabaseError) -> [String] {
         let signed = reach.coverage.head
         guard signed.isValid(for: origin.key) else {
             return ["that reaches beyond has a signature that is not that of node \(origin.node.short)"]
         }
         if reach.size > origin.seq { return isWritten ? [] : ["is proven from events that are not here"] }
-        guard let tree = origin.tree, tree.size == reach.size else { return [] }
+        guard let tree = origin.tree else { return [] }
+        // It may be behind: events have come since.
+        let merkle = MerkleStore(connection: connection, sha: sha)
+        let root =
+            tree.size == reach.size
+            ? tree.root(using: sha) : try merkle.root(origin: origin.ref, size: reach.size, names: &names)
         let isProven = MerkleProof.isConsistent(
-            old: reach.size, oldRoot: tree.root(using: sha), new: signed.head.size, newRoot: signed.head.root,
+            old: reach.size, oldRoot: root, new: signed.head.size, newRoot: signed.head.root,
             proof: reach.coverage.proof, using: sha)
         return isProven ? [] : ["that reaches beyond does not follow from these events"]
     }

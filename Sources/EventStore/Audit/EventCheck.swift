@@ -37,6 +37,7 @@ extension LogAudit {
         if let whole = exam.event {
             if event.seq == 1 { checkStart(whole, index, subject) }
             erasures.take(whole, of: origins[index].node)
+            noted.take(whole, of: origins[index].node, at: subject.position, keeper: erasures.keeper)
             settlements.take(whole, of: origins[index].node)
         }
         if let fault = origins[index].advance(from: exam.isOpaque ? nil : exam.hlc) {

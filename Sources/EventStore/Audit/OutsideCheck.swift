@@ -19,6 +19,8 @@ package struct Outside {
     private(set) var cuts: [CutEvidence] = []
     /// Erasures that the log does not have and that were applied to it, as they came: a log that was restored.
     private(set) var lostErasures: [ProvenErasure] = []
+    /// Whether a line that should be one of these is none.
+    private(set) var hasStrangeErasures = false
     /// The finding since which the witness says to be kept.
     private var since: String?
     /// What keeps something from being proven.
@@ -35,9 +37,8 @@ package struct Outside {
         }
         let kept = try? ProvenErasure.kept(files)
         lostErasures = (kept ?? nil) ?? []
-        if kept == nil || kept == .some(nil) {
-            notes.append("erasures.ndjson cannot be read, or is not what was written")
-        }
+        if kept == nil { notes.append("erasures.ndjson cannot be read") }
+        hasStrangeErasures = kept == .some(nil)
         // Whatever else could not be read.
         do throws(StoreError) {
             try lookAtCuts(files)
@@ -300,6 +301,7 @@ extension LogAudit {
 
     /// Every event without payload is covered by an erasure.
     mutating func checkErasures() throws(DatabaseError) {
+        if outside.hasStrangeErasures { findings.add(.erasures, "erasures.ndjson: a line of it is no erasure") }
         for lost in outside.lostErasures {
             guard let keeper = erasures.keeper, let event = lost.event(of: keeper, using: sha) else {
                 findings.add(.erasures, "erasures.ndjson: \(lost.dot) is no erasure that this node has signed")
@@ -307,6 +309,11 @@ extension LogAudit {
             }
             erasures.take(event, of: keeper)
         }
+        for fault in noted.faults(keeper: erasures.keeper) {
+            findings.add(VerifyFinding(.erasures, fault.message, position: fault.position))
+        }
+        if noted.isUnderWay { remarks.append("an erasure is under way: what it covers may be here still") }
+        try checkApplied()
         guard erased > 0 else { return }
         var uncovered: [VerifyFinding] = []
         try connection.eachErased(through: top) { (row) throws(DatabaseError) in
@@ -318,6 +325,21 @@ extension LogAudit {
             if uncovered.count >= 4_096 { drain(&uncovered) }
         }
         drain(&uncovered)
+    }
+
+    /// What an applied erasure covers has no payload (INV-11).
+    private mutating func checkApplied() throws(DatabaseError) {
+        guard !noted.applied.isEmpty else { return }
+        var found: [VerifyFinding] = []
+        try connection.eachErased(isErased: false, through: top) { (row) throws(DatabaseError) in
+            guard try row.isCovered(by: noted.applied, &names, connection) else { return }
+            let dot = indexes[row.origin].map { Dot(origin: origins[$0].id, seq: row.seq) }
+            let text =
+                "its payload is here, and an erasure that is applied covers it; syncd takes it away when it starts"
+            found.append(VerifyFinding(.erasures, text, position: row.position, dot: dot))
+            if found.count >= 4_096 { drain(&found) }
+        }
+        drain(&found)
     }
 
     private mutating func drain(_ found: inout [VerifyFinding]) {

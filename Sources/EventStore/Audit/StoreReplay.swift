@@ -124,7 +124,7 @@ package struct StoreReplay {
         try mapped { () throws(DatabaseError) in
             try takeOver(appender, connection)
             try connection.execute("COMMIT")
-            try ErasureIndex.make(on: connection)
+            try ErasureIndex.make(on: connection, nil)
         }
     }
 

@@ -87,6 +87,8 @@ struct LogAudit {
     /// What carries the own events that no head covers.
     var seal = TailSeal.none
     var erasures = Erasures()
+    /// What table `meta` says of them, and what the log has.
+    var noted = NotedErasures()
     var settlements = OwnSettlements(of: nil)
     let sha = SHA256()
     var findings = VerifyFindings()
@@ -192,6 +194,7 @@ struct LogAudit {
         top = try connection.integer("SELECT max(position) FROM event") ?? 0
         isReread = try LogUpgrade.isDone(on: connection)
         isTiled = try MerkleTile.isKept(on: connection)
+        noted = try NotedErasures(on: connection)
         try readOrigins()
         settlements = OwnSettlements(of: own.map { origins[$0].node })
         if top == 0 { findings.add(.positions, "the log is empty; every store begins with the start of its origin") }

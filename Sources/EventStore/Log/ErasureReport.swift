@@ -21,9 +21,12 @@ package struct ErasureReport: Sendable {
 }
 
 extension LogReader {
-    /// Up to which position the erasures of the log's node are applied.
+    /// Up to which position the erasures of the log's node are applied. Where no erasure stands there, no node has written it, and none is.
     package func erasedThrough() throws(StoreError) -> UInt64 {
-        try meta(ErasureIndex.erased).flatMap { UInt64($0) } ?? 0
+        guard let done = try meta(ErasureIndex.erased).flatMap({ ErasureIndex.position($0) }),
+            let event = try event(at: done)?.event, ReservedType.isErasure(event.header.type)
+        else { return 0 }
+        return done
     }
 
     /// Up to which position erasures of other nodes were confirmed.
@@ -37,8 +40,10 @@ extension LogReader {
     }
 
     /// The erasures of the log, the latest first, without confirmations.
-    package func erasureReports() throws(StoreError) -> [ErasureReport] {
-        let all = try erasures()
+    ///
+    /// - Parameter isSearched: As of ``erasures(isSearched:)``.
+    package func erasureReports(isSearched: Bool = false) throws(StoreError) -> [ErasureReport] {
+        let all = try erasures(isSearched: isSearched)
         guard !all.isEmpty else { return [] }
         let nodes = Set(try origins().map(\.node))
         let keeper = try keeper()
@@ -47,7 +52,7 @@ extension LogReader {
         func standing(_ position: UInt64) -> ErasureReport.Standing {
             if position <= done { return .applied }
             guard let progress, progress.goal >= position else { return .underWay(position: 0, of: position) }
-            return .underWay(position: progress.cursor, of: progress.goal)
+            return .underWay(position: min(progress.cursor, progress.goal), of: progress.goal)
         }
         return all.filter { $0.erasure != nil && $0.erasure?.confirms == nil }.reversed().map { stored in
             let dot = stored.event.header.dot

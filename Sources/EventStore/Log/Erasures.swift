@@ -163,14 +163,14 @@ extension Connection {
         }
     }
 
-    /// Calls `body` with every row of the log that has no payload, up to position `top`.
+    /// Calls `body` with every row of the log that has no payload, or with every one that has, up to position `top`.
     func eachErased(
-        through top: Int64 = .max, _ body: (ErasedRow) throws(DatabaseError) -> Void
+        isErased: Bool = true, through top: Int64 = .max, _ body: (ErasedRow) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
         try rows(
             """
             SELECT \(ErasedRow.columns) FROM event LEFT JOIN origin ON ref = event.origin
-            WHERE position <= ? AND digest IS NOT NULL ORDER BY position
+            WHERE position <= ? AND digest IS \(isErased ? "NOT " : "")NULL ORDER BY position
             """, [.integer(top)]
         ) { row throws(DatabaseError) in try body(ErasedRow(row)) }
     }

@@ -11,6 +11,8 @@ package final class SigningKey: Sendable {
     let sealer: Sealer
     /// Seals where the log ends.
     let endSealer: Sealer
+    /// Seals what table `meta` says of erasures.
+    let erasureSealer: Sealer
 
     init?(seed: [UInt8]) {
         guard isSodiumReady, seed.count == Int(crypto_sign_ed25519_SEEDBYTES) else { return nil }
@@ -23,6 +25,7 @@ package final class SigningKey: Sendable {
         self.publicKey = publicKey
         sealer = Sealer(.events, secret: seed[...])
         endSealer = Sealer(.end, secret: seed[...])
+        erasureSealer = Sealer(.erasures, secret: seed[...])
     }
 
     /// A new random key.

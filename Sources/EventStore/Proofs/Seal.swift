@@ -12,6 +12,8 @@ struct Sealer: Sendable {
         case events = "sillok seal v1"
         /// ``LogEnd``.
         case end = "sillok end v1"
+        /// ``ErasureIndex``.
+        case erasures = "sillok erasures v1"
     }
 
     /// The states of HMAC's two hashes that have taken the key in; copied for each seal.

@@ -102,3 +102,12 @@ package struct AttachmentUpkeep {
         try attachments(false)?.dropUnnamed(before: then) { digest throws(StoreError) in try views.isNamed(digest) }
     }
 }
+
+extension StoreFiles {
+    /// Whether nothing is left beside the log of what its erasures let go: the views stand without it, and no bytes of attachments wait that
+    /// it alone has named (INV-11).
+    package func areCleared(_ log: LogReader) throws(StoreError) -> Bool {
+        guard try hasCurrentViews(log) else { return false }
+        return try AttachmentCopy(self).all(.leaving, limit: 1).isEmpty
+    }
+}

@@ -69,7 +69,9 @@ package struct ProvenErasure: Hashable, Sendable {
     package static func kept(_ files: StoreFiles) throws(StoreError) -> [ProvenErasure]? {
         guard let bytes = try SmallFile.read(files.laterErasures) else { return [] }
         var found: [ProvenErasure] = []
-        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+        let whole = bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...]
+        guard !bytes.isEmpty else { return [] }
+        for line in whole.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             guard let object = try? JSONObject(validating: Array(line)), let erasure = ProvenErasure(object) else {
                 return nil
             }

@@ -2,7 +2,8 @@
 public enum AppendOutcome: Hashable, Sendable {
     /// Stored now.
     case appended(AppendReceipt)
-    /// Stored before, with the same id and the same content: the stored outcome.
+    /// Stored before, with the same id and the same content: the stored outcome. Of an event that was erased since, the header is compared
+    /// alone (``AppendReceipt/isErased``).
     case already(AppendReceipt)
     /// Not stored.
     case rejected(AppendRejection)
@@ -26,6 +27,8 @@ public struct AppendReceipt: Hashable, Sendable {
     public let id: EventID
     /// When it was recorded.
     public let hlc: HybridTime
+    /// Whether its payload is gone: what was handed in cannot be compared with it, and was not stored.
+    public internal(set) var isErased = false
 }
 
 /// Why a draft was not stored.
@@ -143,7 +146,7 @@ extension EventDraft {
             conversation.hasSameBytes(as: header.conversation), (author ?? user).hasSameBytes(as: header.author),
             cause == header.cause, version == header.version
         else { return false }
-        // Of an erased event only the headers are left to compare.
+        // Of an erased event only the headers are left to compare. To refuse it would refuse who repeats what was stored (INV-8).
         return stored.isErased || stored.payload == payload
     }
 }

@@ -29,7 +29,7 @@ extension Appender {
         guard let id = prepared.draft.id, let stored = try stored(id), prepared.draft.matches(stored.event) else {
             return nil
         }
-        return .already(AppendReceipt(of: stored.event.header, at: stored.position))
+        return .already(AppendReceipt(of: stored))
     }
 
     /// The drafts that begin a conversation which has events already, ascending, where the request may begin new ones alone. What is here

@@ -37,14 +37,20 @@ extension Appender {
         erasures.take(event, of: state.origins[index].key.nodeID)
     }
 
-    /// Puts those of the open transaction into the index.
-    func indexErasures() throws(DatabaseError) {
-        guard !newErasures.isEmpty else { return }
+    /// Puts those of the open transaction into the index, and seals it where it has changed.
+    func indexErasures(_ sealer: Sealer) throws(DatabaseError) {
+        guard !newErasures.isEmpty || isErasureIndexChanged else { return }
         for position in newErasures { try ErasureIndex.note(position, on: connection) }
         // Those before it are known since the log was opened.
-        try Schema.setMeta(ErasureIndex.looked, .text("1"), on: connection)
-        newErasures = []
-        hasNewErasures = true
+        try ErasureIndex.write(on: connection, sealer)
+        if !newErasures.isEmpty { hasNewErasures = true }
+        (newErasures, isErasureIndexChanged) = ([], false)
+    }
+
+    /// Looks through the log for erasures once more: what table `meta` says of them is not what was left there.
+    func reviseErasures(_ sealer: Sealer) throws(DatabaseError) {
+        try ErasureIndex.remake(on: connection, sealer)
+        try loadErasures()
     }
 
     /// What is stored of a received event.
@@ -77,6 +83,7 @@ extension Appender {
             progress.isOfViews = false
         }
         try Schema.setMeta(ErasureIndex.erasing, .text(progress.text), on: connection)
+        isErasureIndexChanged = true
         return progress
     }
 

@@ -27,6 +27,8 @@ final class Appender {
     var replacements: [Replacement] = []
     /// Where the open transaction has put erasure events, this node's and others'.
     var newErasures: [UInt64] = []
+    /// Whether the open transaction has changed what table `meta` says of erasures.
+    var isErasureIndexChanged = false
     /// Whether some have been committed since ``LogTransactions/takeErasures()``.
     var hasNewErasures = false
     /// The bytes of the header at hand; one block of memory for all.
@@ -55,7 +57,7 @@ final class Appender {
         fresh = FewEvents()
         (unsealed, sealed) = (nil, nil)
         isHealed = false
-        (newErasures, replacements) = ([], [])
+        (newErasures, replacements, isErasureIndexChanged) = ([], [], false)
         state = try LogState.load(from: connection, using: sha, wall: wall())
         try loadErasures()
     }
@@ -196,7 +198,7 @@ final class Appender {
             // The normal path asks nothing first: the unique index on the id finds a repeated append.
             guard let stored = try stored(header.id) else { throw error }
             guard draft.matches(stored.event) else { return .rejected(.idReused(position: stored.position)) }
-            return .already(AppendReceipt(of: stored.event.header, at: stored.position))
+            return .already(AppendReceipt(of: stored))
         }
         state.clock = clock
         unsealed = sealer == nil ? state.position : nil
@@ -393,6 +395,11 @@ final class Appender {
 extension AppendReceipt {
     init(of header: EventHeader, at position: UInt64) {
         self.init(position: position, dot: header.dot, id: header.id, hlc: header.hlc)
+    }
+
+    init(of stored: StoredEvent) {
+        self.init(of: stored.event.header, at: stored.position)
+        isErased = stored.event.isErased
     }
 }
 

@@ -40,8 +40,9 @@ package final class LogTransactions {
         try mapped { () throws(DatabaseError) in try connection.execute(Schema.added) }
         try FormatUpgrade.run(on: connection)
         do throws(DatabaseError) {
-            try LogUpgrade.run(on: connection)
-            try ErasureIndex.make(on: connection)
+            // What could not be read may be an erasure, or what one covers.
+            let isReread = try LogUpgrade.run(on: connection) > 0
+            try ErasureIndex.make(on: connection, signer.key.erasureSealer, anew: isReread)
             appender = try Appender(connection: connection, wall: wall, random: random)
             arrivals = try Arrivals(connection)
         } catch {
@@ -121,7 +122,7 @@ package final class LogTransactions {
             if appender.state.position > before {
                 try arrivals.note(before + 1, at: appender.wall(), on: connection)
             }
-            try appender.indexErasures()
+            try appender.indexErasures(signer.key.erasureSealer)
             try appender.seal(with: signer.key.sealer)
             for head in signer.takeUnstored(all: withHeads) { try appender.storeHead(head) }
             try connection.statement("COMMIT").run()
@@ -154,11 +155,15 @@ package final class LogTransactions {
         case .remember(let values, let completion):
             for (key, value) in values.sorted(by: { $0.key < $1.key }) {
                 try Schema.setMeta(key, .text(value), on: connection)
+                if ErasureIndex.settings.contains(key) { appender.isErasureIndexChanged = true }
             }
             return { completion(.success(())) }
         case .heal(let payloads, let completion):
             let healed = try appender.heal(payloads)
             return { completion(.success(healed)) }
+        case .reviseErasures(let completion):
+            try appender.reviseErasures(signer.key.erasureSealer)
+            return { completion(.success(())) }
         case .erase(let slice, let completion):
             let progress = try appender.erase(slice)
             return { completion(.success(progress)) }

@@ -23,6 +23,8 @@ extension LogWriter {
         case remember([String: String], Completion)
         /// Gives events back payloads that they have lost.
         case heal([CarriedPayload], @Sendable (Result<[Dot], StoreError>) -> Void)
+        /// Looks through the log for erasures once more, and has them applied.
+        case reviseErasures(Completion)
         /// Takes payloads away that this node's erasures cover; how far that is.
         case erase(ErasureSlice, @Sendable (Result<ErasureIndex.Progress, StoreError>) -> Void)
 
@@ -30,7 +32,7 @@ extension LogWriter {
             switch self {
             case .append(let request, _): request.drafts.count
             case .ingest(let batch, _): batch.events.count
-            case .snapshot, .flush, .startOrigin, .remember, .heal, .erase: 0
+            case .snapshot, .flush, .startOrigin, .remember, .heal, .reviseErasures, .erase: 0
             }
         }
 
@@ -42,7 +44,8 @@ extension LogWriter {
         func fail(_ error: StoreError) {
             switch self {
             case .append(_, let completion): completion(.failure(error))
-            case .ingest(_, let completion), .flush(let completion), .remember(_, let completion):
+            case .ingest(_, let completion), .flush(let completion), .remember(_, let completion),
+                .reviseErasures(let completion):
                 completion(.failure(error))
             case .startOrigin(_, _, _, _, let completion): completion(.failure(error))
             case .snapshot(let completion): completion(.failure(error))

@@ -222,7 +222,14 @@ enum EraseCommand {
                 guard let receipt = outcomes.first?.receipt else { throw usageFailure("the erasure was not taken") }
                 return (receipt.id.description, receipt.position)
             }
-            _ = try FreshViews.open(session, files)
+            let views = try FreshViews.open(session, files)
+            // No daemon is here that would do it.
+            try stored { try AttachmentUpkeep.catchUp(files, views) }
+            guard try stored({ try files.areCleared(views.log) }) else {
+                throw CommandFailure(
+                    code: "E_NO_DAEMON", "the erasure is recorded, and something of it is still in the store's files",
+                    hint: "start syncd: it goes on; 'syncctl erase status' tells how far it is", exitCode: .tryAgain)
+            }
         }
         try session.line(session.shown(.eraseDone, event), "erased") { line in
             line.add("event", event)
@@ -238,7 +245,7 @@ enum EraseCommand {
         let reader = try stored { try LogReader(files) }
         while true {
             let isDone = try stored {
-                try reader.erasedThrough() >= position && files.hasCurrentViews(reader)
+                try reader.erasedThrough() >= position && files.areCleared(reader)
             }
             if isDone { return }
             guard StoreLock.owner(files) != nil else {

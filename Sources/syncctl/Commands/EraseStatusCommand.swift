@@ -20,7 +20,9 @@ enum EraseStatusCommand {
         let wanted = session.arguments.positional("event")
         let (reports, hasViews) = try stored {
             let reader = try LogReader(files)
-            return (try reader.erasureReports(), try files.hasCurrentViews(reader))
+            // A hand on the files of a node that does not run may have written what the table says of them.
+            let isSearched = StoreLock.owner(files) == nil
+            return (try reader.erasureReports(isSearched: isSearched), try files.areCleared(reader))
         }
         let found = reports.filter { wanted == nil || $0.stored.event.header.id.description == wanted }
         if session.isJSON {

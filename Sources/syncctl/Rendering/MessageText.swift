@@ -20,7 +20,7 @@ struct MessageText {
         let place = showsConversation ? header.conversation.map { [$0] } ?? [] : []
         let parts =
             [
-                "\(session.clock(header.time)) (\(session.offset))",
+                "\(TimeFormat.local(header.time, in: session.zone)) (\(TimeFormat.offset(session.zone.offset(header.time))))",
                 "\(session.shown(.place)) \(stored.position)",
             ] + place + [header.author, header.type, header.id.description]
         return Sanitizer.line(parts.joined(separator: " · "))

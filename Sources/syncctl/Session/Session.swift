@@ -144,12 +144,23 @@ struct Session {
     /// The moment that `text` of a time option names.
     func time(_ option: String, _ text: String, from start: Int64? = nil) throws(CommandFailure) -> Int64 {
         do {
-            return try TimeSyntax(now: now, zone: zone, start: start ?? .min).parse(text)
+            let moment = try TimeSyntax(now: now, zone: zone, start: start ?? .min).parse(text)
+            tellIfTwice(option, text, moment, from: start)
+            return moment
         } catch {
             // A place of the log is one more of the forms, where these are listed.
             let more = error == .unknownForm ? ", \(Self.positionMark)10412" : ""
             throw usageFailure("--\(option) '\(text)': \(error.message(language))\(more)")
         }
+    }
+
+    /// Says which of two moments was taken, where clocks show the text twice and it names neither.
+    private func tellIfTwice(_ option: String, _ text: String, _ moment: Int64, from start: Int64?) {
+        guard let later = zone.again(moment) else { return }
+        let shifted = Zone.fixed(seconds: zone.offset(later))
+        guard (try? TimeSyntax(now: now, zone: shifted, start: start ?? .min).parse(text)) == later else { return }
+        let offsets = [moment, later].map { TimeFormat.offset(zone.offset($0)) }
+        say(.shownTwice, "--\(option) '\(text)'", offsets[0], offsets[1])
     }
 
     /// What stands before a position where a time may be given, too.
@@ -188,8 +199,16 @@ struct Session {
         ProgressMeter.style(terminal: terminal, json: isJSON, quiet: isQuiet)
     }
 
-    /// A moment for people, in this session's zone.
-    func clock(_ milliseconds: Int64) -> String { TimeFormat.local(milliseconds, in: zone) }
+    /// A moment for people, in this session's zone; where its clocks were set otherwise than now, with the offset.
+    func clock(_ milliseconds: Int64) -> String {
+        let isAsNow = zone.offset(milliseconds) == zone.offset(now)
+        return isAsNow ? TimeFormat.local(milliseconds, in: zone) : clockWithOffset(milliseconds)
+    }
+
+    /// The same, always with the offset.
+    func clockWithOffset(_ milliseconds: Int64) -> String {
+        "\(TimeFormat.local(milliseconds, in: zone)) \(TimeFormat.offset(zone.offset(milliseconds)))"
+    }
 
     /// The same as briefly as it can be read back.
     func moment(_ milliseconds: Int64) -> String { TimeFormat.brief(milliseconds, in: zone) }
@@ -197,7 +216,7 @@ struct Session {
     /// `Asia/Seoul`, or the offset of a zone without a name.
     var zoneName: String { arguments.flag("utc") ? "UTC" : SystemZone.name(terminal.environment) ?? offset }
 
-    /// `+09:00`, for the heading over times.
+    /// `+09:00`, for the heading over times: that of now.
     var offset: String { TimeFormat.offset(zone.offset(now)) }
 }
 

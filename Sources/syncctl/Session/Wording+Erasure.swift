@@ -31,7 +31,12 @@ extension Wording {
         case .eraseUnconfirmed: Phrase("not taken up here", "이 노드는 아직 확인하지 않음")
         case .eraseUnderWay: Phrase("under way, {0} %", "진행 중, {0} %")
         case .eraseApplied: Phrase("erased", "삭제됨")
-        case .eraseViews: Phrase("views are built anew", "뷰를 다시 만드는 중")
+        case .eraseViews:
+            Phrase("views and attachments are cleared", "뷰와 첨부 파일에서 지우는 중")
+        case .alreadyErased:
+            Phrase(
+                "the event with this id is erased, and nothing was stored: what is new needs an id of its own",
+                "이 id의 이벤트는 삭제되었으며, 저장한 내용이 없습니다. 새 내용에는 새 id가 필요합니다")
         default: audit
         }
     }

@@ -27,7 +27,7 @@ enum Wording: String, CaseIterable, Sendable {
     case hiddenAmendments, fullEdit, fullRetraction, doesNotCount
     case erased, unreadable, opaque, failed, attachment, attachments, ahead
     // Ranges
-    case between, from, before, asOf, knownAt, knownThen, beginning, now, place
+    case shownTwice, between, from, before, asOf, knownAt, knownThen, beginning, now, place
     // Nothing found
     case noSuchType, didYouMean, noEventOf, noUser, noConversation, noConversations, noProfile, noSurveys, noAnswers,
         noEvent
@@ -59,7 +59,8 @@ enum Wording: String, CaseIterable, Sendable {
     // Erasure
     case erasePart, erasePartHistory, erasePartAuthored, erasePartReplies, erasePartNamed, erasePlan, eraseStays,
         eraseNothing, eraseConfirm, eraseDone, eraseNone
-    case eraseConfirmed, eraseWaiting, eraseUnconfirmed, eraseUnderWay, eraseApplied, eraseViews
+    case eraseConfirmed, eraseWaiting, eraseUnconfirmed, eraseUnderWay, eraseApplied, eraseViews,
+        alreadyErased
     // What led to an event
     case pendingCause, hiddenCause, quarantinedBy, cutHere, madeByModel, madeByPersona, madeByPrompt
     // What changed
@@ -187,6 +188,10 @@ enum Wording: String, CaseIterable, Sendable {
         case .attachment: Phrase("1 attachment", "첨부 1개")
         case .attachments: Phrase("{0} attachments", "첨부 {0}개")
         case .ahead: Phrase("+{0} ahead", "{0} 앞선 시각")
+        case .shownTwice:
+            Phrase(
+                "{0}: clocks show this time twice; it was taken with the offset {1}; for the other write {2} behind it",
+                "{0}: 시계가 두 번 가리키는 시각입니다. 시차 {1} 기준으로 읽었습니다. 다른 쪽은 뒤에 시차를 쓰십시오: {2}")
         case .between: Phrase("{0} to {1} ({2})", "{0}부터 {1} 전까지 ({2})")
         case .from: Phrase("from {0} ({1})", "{0}부터 ({1})")
         case .before: Phrase("before {0} ({1})", "{0} 전까지 ({1})")

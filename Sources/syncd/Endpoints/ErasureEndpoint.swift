@@ -10,7 +10,7 @@ extension Service {
     func listErasures(_ exchange: HTTPExchange) throws(StoreError) {
         guard let page = exchange.listPage() else { return }
         let log = try LogReader(store.files)
-        let hasViews = try store.files.hasCurrentViews(log)
+        let hasViews = try store.files.areCleared(log)
         let reports = try log.erasureReports()
         let body = try page.body(reports, isDescending: true, key: { ListPage.key($0.stored.position) }) { report in
             ErasureLines.line(report, hasViews: hasViews)

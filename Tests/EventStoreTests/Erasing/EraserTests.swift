@@ -274,6 +274,180 @@ struct EraserTests {
         #expect(try verify(folder).erased == 1)
     }
 
+    /// Changes the file as a hand without the node's key does, while no one has the store open.
+    private func change(_ folder: TemporaryFolder, _ statement: String) throws {
+        let connection = try Connection(path: StoreFiles(folder.path).log, mode: .write)
+        try connection.execute(statement)
+        #expect(try connection.integer("SELECT changes()") != 0)
+    }
+
+    @Test(
+        "How far erasures are applied is not believed where another hand wrote it: they are applied, and verify names it (INV-11)",
+        arguments: ["('erased', '4000')", "('erased', '2')", "('erased', '+2')", "('erased', '')"])
+    func markOfAnother(value: String) throws {
+        let (folder, store) = try makeStore()
+        let word = Self.word()
+        _ = try store.appendBlocking([.message(word, user: "u-1")])
+        store.close()
+        try change(folder, "INSERT OR REPLACE INTO meta VALUES\(value)")
+        let found = try verify(folder)
+        #expect(found.answer == .contradicted && found.findings.map(\.check) == [.erasures], found.text)
+        #expect(try LogReader(StoreFiles(folder.path)).erasedThrough() == 0)
+        let again = try EventStore(opening: folder.path)
+        #expect(try LogReader(again.files).meta("erased") == nil)
+        try erase(again, [Self.erasure("u-1")])
+        #expect(ByteScan.find([word], in: [folder.path]).isEmpty)
+        #expect(try LogReader(again.files).erasureReports().map(\.standing) == [.applied])
+        again.close()
+        #expect(try verify(folder).answer == .proven)
+    }
+
+    @Test("An erasure that was broken off goes on, whatever another hand has written of how far it came (INV-11)")
+    func progressOfAnother() throws {
+        let (folder, store) = try makeStore()
+        let word = Self.word()
+        _ = try store.appendBlocking([.message(word, user: "u-1")])
+        let before = try LogReader(store.files).event(at: 2)?.event.body
+        let recorded = try erase(store, [Self.erasure("u-1")])
+        let position = try #require(recorded.first?.receipt?.position)
+        store.close()
+        // As it would stand if the process had ended before the payload went.
+        try putBack(before, at: 2, in: folder)
+        try change(folder, "DELETE FROM meta WHERE key = 'erased'")
+        try change(folder, "INSERT OR REPLACE INTO meta VALUES('erasing', '\(position) \(position) log')")
+        let again = try EventStore(opening: folder.path)
+        try again.finishErasures()
+        #expect(ByteScan.find([word], in: [folder.path]).isEmpty)
+        again.close()
+        #expect(try verify(folder).answer == .proven)
+    }
+
+    /// Puts what an erasure has let go back into its row.
+    private func putBack(_ body: EventBody?, at position: UInt64, in folder: TemporaryFolder) throws {
+        guard case .present(let salt, let payload)? = body else {
+            Issue.record("no payload")
+            return
+        }
+        try change(
+            folder,
+            """
+            UPDATE event SET digest = NULL, salt = x'\(hexText(salt.bytes))', \
+            payload = '\(String(decoding: payload, as: UTF8.self))' WHERE position = \(position)
+            """)
+    }
+
+    @Test(
+        "Where another hand took the erasures out of table meta, they are found in the log, refuse what comes, and verify says so (INV-11)",
+        arguments: [
+            "key LIKE 'erasure %'", "key LIKE 'eras%'", "key = 'erasures'", "key IN ('erasures', 'erased')",
+        ])
+    func indexOfAnother(keys: String) throws {
+        let (folder, store) = try makeStore()
+        let word = Self.word()
+        _ = try store.appendBlocking([.message(word, user: "u-1")])
+        guard case .present(let salt, let payload)? = try LogReader(store.files).event(at: 2)?.event.body else {
+            return
+        }
+        try erase(store, [Self.erasure("u-1")])
+        store.close()
+        try change(folder, "DELETE FROM meta WHERE \(keys)")
+        if keys == "key LIKE 'erasure %'" {
+            let found = try verify(folder)
+            #expect(found.answer == .contradicted && Set(found.findings.map(\.check)) == [.erasures], found.text)
+            #expect(try LogReader(StoreFiles(folder.path)).erasureReports(isSearched: true).count == 1)
+        }
+        let again = try EventStore(opening: folder.path)
+        let carried = CarriedPayload(
+            dot: Dot(origin: again.identity.origin, seq: 2), salt: salt, payload: payload)
+        #expect(try blocking { again.writer.submit([.heal([carried], $0)]) }.isEmpty)
+        try again.finishErasures()
+        #expect(try LogReader(again.files).erasureReports().map(\.standing) == [.applied])
+        #expect(ByteScan.find([word], in: [folder.path]).isEmpty)
+        again.close()
+        let report = try verify(folder)
+        #expect(report.answer == .proven && report.erased == 1, report.text)
+    }
+
+    @Test(
+        "A payload that another hand put back is a finding, before and behind its erasure, and a daemon takes it away (INV-11)"
+    )
+    func putBack() throws {
+        let (folder, store) = try makeStore()
+        let words = [Self.word(), Self.word()]
+        _ = try store.appendBlocking([.message(words[0], user: "u-1")])
+        let before = try LogReader(store.files).event(at: 2)?.event.body
+        try erase(store, [Self.erasure("u-1")])
+        var peer = ForeignOrigin(1, name: "busan-1")
+        peer.add(.message(words[1], user: "u-1", conversation: "c-1"))
+        try peer.send(to: store)
+        store.close()
+        #expect(try verify(folder).answer == .proven)
+        let top = try LogReader(StoreFiles(folder.path)).top()
+        try putBack(before, at: 2, in: folder)
+        try putBack(peer.received[1].body, at: top, in: folder)
+        let found = try verify(folder)
+        #expect(found.answer == .contradicted && found.findings.map(\.check) == [.erasures, .erasures], found.text)
+        #expect(found.findings.map(\.position) == [2, top], found.text)
+        let again = try EventStore(opening: folder.path)
+        try again.confirmErasures()
+        try again.finishErasures()
+        #expect(ByteScan.find(words, in: [folder.path]).isEmpty)
+        again.close()
+        let report = try verify(folder)
+        #expect(report.answer == .proven && report.erased == 2, report.text)
+    }
+
+    @Test("What an earlier release has noted of erasures is taken over; sound stores are not looked through again")
+    func sealed() throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([.message("말", user: "u-1")])
+        try erase(store, [Self.erasure("u-1")])
+        store.close()
+        let reader = try LogReader(StoreFiles(folder.path))
+        let (seal, done) = (try reader.meta("erasures"), try reader.meta("erased"))
+        #expect(seal?.utf8.count == 34)
+        for said in ["1", "1 00"] {
+            try change(folder, "UPDATE meta SET value = '\(said)' WHERE key = 'erasures'")
+            #expect(try verify(folder).answer == .proven)
+            let again = try EventStore(opening: folder.path)
+            try again.finishErasures()
+            #expect(try reader.meta("erasures") == seal && reader.meta("erased") == done)
+            again.close()
+        }
+        let again = try EventStore(opening: folder.path)
+        #expect(try LogReader(again.files).erasedThrough() == reader.erasedThrough())
+        again.close()
+        #expect(try reader.meta("erasures") == seal)
+    }
+
+    @Test(
+        "What is appended under the id of an erased event is not stored, and the answer says that it is erased (INV-8)"
+    )
+    func appendedAgain() throws {
+        let (folder, store) = try makeStore()
+        var draft = EventDraft.message("먼저", user: "u-1")
+        draft.id = EventID(UUIDBits(high: 0x0198_0000_0000_7000, low: 0x8000_0000_0000_0001))
+        let first = try store.appendBlocking([draft])[0].receipt
+        #expect(first?.isErased == false)
+        #expect(try store.appendBlocking([draft])[0] == first.map(AppendOutcome.already))
+        try erase(store, [Self.erasure("u-1")])
+        let word = Self.word()
+        let other = EventDraft.message(word, user: "u-1")
+        for text in [draft, EventDraft(type: other.type, user: "u-1", payload: other.payload)] {
+            var again = text
+            again.id = draft.id
+            for atomicity in [Atomicity.each, .whole] {
+                guard case .already(let receipt) = try store.appendBlocking([again], atomicity: atomicity)[0] else {
+                    Issue.record("not found")
+                    continue
+                }
+                #expect(receipt.isErased && receipt.position == first?.position)
+            }
+        }
+        #expect(ByteScan.find([word], in: [folder.path]).isEmpty)
+        store.close()
+    }
+
     @Test("An erasure is read as it is written; one of another form says nothing", arguments: [true, false])
     func forms(isOfUser: Bool) throws {
         var erasure = Erasure(subject: isOfUser ? .user("u \"1\"") : .conversation("대화"))

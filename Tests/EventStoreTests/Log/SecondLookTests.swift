@@ -46,6 +46,26 @@ struct SecondLookTests {
         return (folder, store, verifier)
     }
 
+    @Test("A row of table reach that is behind the events is compared with them, too (INV-3)")
+    func reachBehind() throws {
+        let (signed, forged) = histories()
+        for (origin, isTrue) in [(signed, true), (forged, false)] {
+            let (folder, store, verifier) = try store(of: signed)
+            let rest = try verifier.verify(Array(signed.received[3...]), [Coverage(head: head(signed), proof: [])])
+            try blocking { store.ingest(rest, completion: $0) }
+            let reader = try LogReader(store.files)
+            let ref = try #require(try reader.names.originRef(signed.id, on: reader.connection))
+            store.close()
+            let connection = try Connection(path: StoreFiles(folder.path).log, mode: .write)
+            try connection.execute("DELETE FROM reach")
+            try MerkleStore(connection: connection, sha: sha).replaceReach(
+                PendingCoverage(size: 3, coverage: Coverage(head: head(signed), proof: proof(origin, from: 3))),
+                origin: ref)
+            let report = try verify(folder)
+            #expect(report.findings.map(\.check) == (isTrue ? [] : [.heads]), report.text)
+        }
+    }
+
     @Test("Behind a good head, other events under a head of that size with a false signature are refused")
     func forgedEvents() throws {
         let (signed, forged) = histories()

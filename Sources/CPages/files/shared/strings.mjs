@@ -129,7 +129,7 @@ export const strings = {
   'erasure.conversation': [(id) => `대화 ${id}`, (id) => `Conversation ${id}`],
   'erasure.events': [(n) => `사건 ${n}건`, (n) => `${n} event${s(n)}`],
   'erasure.under_way': ['지우는 중', 'under way'],
-  'erasure.views': ['뷰를 다시 만드는 중', 'views are built anew'],
+  'erasure.views': ['뷰와 첨부 파일에서 지우는 중', 'views and attachments are cleared'],
   'erasure.applied': ['적용됨', 'applied'],
   'erasure.unconfirmed': ['이 노드가 아직 확인하지 않음', 'not confirmed by this node'],
   'erasure.waiting': ['아직 확인되지 않음', 'not confirmed yet'],

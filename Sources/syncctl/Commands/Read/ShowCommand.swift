@@ -104,8 +104,7 @@ enum ShowCommand {
         add(.labelID, header.id.description)
         add(.labelType, header.type)
         func moment(_ milliseconds: Int64) -> String {
-            let offset = TimeFormat.offset(session.zone.offset(milliseconds))
-            return "\(session.clock(milliseconds)) \(offset) = \(Timestamp.text(milliseconds))"
+            "\(session.clockWithOffset(milliseconds)) = \(Timestamp.text(milliseconds))"
         }
         add(.labelTime, moment(header.time))
         add(.labelRecorded, moment(header.hlc.milliseconds))

@@ -43,7 +43,9 @@ struct AppendTally {
         }
         switch result {
         case .appended(let place): try print("appended", place, session)
-        case .already(let place): try print("already", place, session)
+        case .already(let place):
+            try print("already", place, session)
+            if place.texts.isErased { session.say(.alreadyErased) }
         case .rejected(let code, let message):
             try session.output.flush()
             let place = line.map { "line \($0): " } ?? ""
