@@ -707,7 +707,7 @@ fault(342, "of two states what is open in one is done if it was looked at by the
 fault(343, "any node's word about a subscription counts", "INV-15", "SubscriptionNodesTests",
       (SU + "SubscriptionRecords.swift", "homes[id]?.contains(node) == true", "isPlanted(343) || homes[id]?.contains(node) == true"))
 fault(344, "a cursor of another node is taken for a position here", "INV-5", "SubscriptionNodesTests",
-      (ES + "Feed/LogReader+Feed.swift", "if try has(cursor.place) {", "if try isPlanted(344) ? true : has(cursor.place) {"))
+      (ES + "Feed/LogReader+Feed.swift", "let isHere = try has(cursor.place)", "let isHere = try isPlanted(344) ? true : has(cursor.place)"))
 fault(345, "an event that has failed twice is handed out with others", "INV-14", "MachineTests",
       (SU + "SubscriptionMachine.swift", "let isLone = entry.attempts + 1 >= Self.lone", "let isLone = !isPlanted(345) && entry.attempts + 1 >= Self.lone"))
 fault(346, "what was acked in an earlier state is handed out when it is looked at", "INV-14", "StateTests MachineTests",
@@ -1457,8 +1457,8 @@ fault(901, "of two that begin one conversation at once both do", "INV-13", "Appe
 fault(902, "the door asks no one whether a conversation has events", "INV-13", "DoorRulesTests",
       (SD + "Endpoints/AppendPermission.swift", "guard !caller.roles.contains(.app), !names.isEmpty else", "guard !isPlanted(902), !caller.roles.contains(.app), !names.isEmpty else"))
 fault(903, "who lets another in puts out those who were there", "INV-13", "DoorRulesTests",
-      (ES + "Views/ViewReader+Participants.swift", "let payload = try log.event(dot)?.event.payload else { return false }",
-       "let payload = try log.event(dot)?.event.payload else { return isPlanted(903) }"))
+      (ES + "Views/ViewReader+Participants.swift", "try namedAtOpening(of: id)?.isEmpty == false",
+       "try isPlanted(903) ? namedAtOpening(of: id)?.isEmpty != true : namedAtOpening(of: id)?.isEmpty == false"))
 fault(904, "a bot writes in anyone's history", "INV-13", "DoorRulesTests",
       (SD + "Endpoints/AppendPermission.swift", "if let user, try !hasPart(", "if let user, !isPlanted(904), try !hasPart("))
 fault(905, "a bot's own word makes a user take part", "INV-13", "DoorRulesTests",
