@@ -109,8 +109,8 @@ struct OperatorTests {
         let lines = ["2026-08-01T05:30:00Z", "2026-12-01T05:30:00Z"].map { line.replacing("%", with: $0) + "\n" }
         #expect(try await syncctl.run(["append", "-"], input: Data(lines.joined().utf8)).code == 0)
         syncctl.environment["TZ"] = "America/New_York"
-        for form in ["--plain", "--no-color"] {
-            let shown = try await syncctl.run(["history", "u", form]).text
+        for form in [["--plain"], []] {
+            let shown = try await syncctl.run(["history", "u"] + form).text
             let isSummer = shown.contains("(-04:00)")
             #expect(isSummer || shown.contains("(-05:00)"), "\(shown)")
             #expect(shown.contains("2026-08-01 01:30:00 -04:00") == !isSummer, "\(shown)")
@@ -124,7 +124,7 @@ struct OperatorTests {
             ("2026-11-01 02:30", false), ("2026-11-01T06:30:00Z", false),
         ] {
             let said = try await syncctl.run(["history", "u", "--as-of", text]).errors
-            #expect(said.contains("-04:00") == isTwice && said.contains("-05:00") == isTwice, "\(text): \(said)")
+            #expect(said.contains("twice; it was taken with the offset -04:00") == isTwice, "\(text): \(said)")
         }
     }
 
