@@ -111,6 +111,9 @@ let package = Package(
         .executableTarget(
             name: "sillok-gates", dependencies: ["EventStore", "SyncEngine"],
             path: "Benchmarks/gates/Workloads", swiftSettings: strict),
+        .executableTarget(
+            name: "sillok-fleet", dependencies: ["EventStore", "SyncEngine"], path: "Benchmarks/fleet",
+            swiftSettings: strict),
 
         // Entry points for arbitrary bytes: libFuzzer drives them (Scripts/fuzz), FuzzTests replays what it has kept.
         .target(
