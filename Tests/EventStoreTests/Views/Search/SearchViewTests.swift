@@ -180,7 +180,7 @@ struct SearchViewTests {
         #expect(try reader.ranked(query, limit: 9, isSeen: isSeen).page.hits.map(\.text) == ["보이는 글"])
     }
 
-    @Test("Where a page ends does not tell when a text was written that is not seen; what is seen comes once (INV-13)")
+    @Test("Where a page ends does not tell when a hidden text was written; what is seen comes once (INV-13)")
     func veiled() throws {
         let log = try LogFixture()
         let (hour, minute) = (Int64(1) << 22, Int64(1) << 16)
