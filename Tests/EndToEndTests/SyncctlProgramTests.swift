@@ -160,7 +160,7 @@ struct SyncctlProgramTests {
         #expect(rejecting.errors.contains("[E_RESERVED]") && rejecting.errors.contains("[E_ID_REUSED]"))
         #expect(try await run("import", "-", input: bad).text == "4 lines: 1 appended, 1 already there, 2 rejected\n")
         #expect(try await run("import", folder.file("nowhere")).code == 66)
-        #expect(try await run("import", folder.path).code == 66)
+        #expect(try await run("import", folder.path).code == 65)
         #expect(try await run("import", file, "--batch", "0").code == 64)
     }
 
