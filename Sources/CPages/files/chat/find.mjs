@@ -5,7 +5,7 @@ import { sign } from '../shared/icons.mjs';
 
 const around = 40;
 
-/** A piece of a text around its first mark, with marks. */
+/** A text around its first mark. */
 function piece(text, ranges) {
   const from = Math.max(0, (ranges[0]?.[0] ?? 0) - around), to = Math.min(text.length, from + 160), parts = [];
   let at = from;
@@ -25,15 +25,12 @@ export function find(chat, query) {
   let cursor = null, found = [], generation = 0;
   const further = h('button', { type: 'button', class: 'more', hidden: true, onclick: () => load() }, say('more'));
 
-  async function load() {
+  async function load(turns = 0) {
     const mine = generation, q = field.value.trim();
-    let page, turns = 0;
-    // A page may have looked at texts of others alone.
-    do {
-      page = await chat.lines(['search'], { q, conversation: here?.checked ? within : null, type: ['message.posted', 'bot.replied', 'bot.transcribed'], limit: 30, cursor });
-      if (mine !== generation) return;
-      cursor = page.end.more ? page.end.next : null;
-    } while (!page.lines.length && cursor && ++turns < 20);
+    const page = await chat.lines(['search'], { q, conversation: here?.checked ? within : null, type: ['message.posted', 'bot.replied', 'bot.transcribed'], limit: 30, cursor });
+    if (mine !== generation) return;
+    cursor = page.end.more ? page.end.next : null;
+    if (cursor && !page.lines.length && turns < 20) return load(turns + 1);
     for (const line of page.lines) {
       const conversation = line.event.subject?.slice('conversation/'.length);
       if (!conversation) continue;
