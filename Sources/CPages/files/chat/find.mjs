@@ -25,12 +25,12 @@ export function find(chat, query) {
   let cursor = null, found = [], generation = 0;
   const further = h('button', { type: 'button', class: 'more', hidden: true, onclick: () => load() }, say('more'));
 
-  async function load(turns = 0) {
+  async function load(n = 0) {
     const mine = generation, q = field.value.trim();
     const page = await chat.lines(['search'], { q, conversation: here?.checked ? within : null, type: ['message.posted', 'bot.replied', 'bot.transcribed'], limit: 30, cursor });
     if (mine !== generation) return;
     cursor = page.end.more ? page.end.next : null;
-    if (cursor && !page.lines.length && turns < 20) return load(turns + 1);
+    if (cursor && !page.lines.length && n < 20) return load(n + 1);
     for (const line of page.lines) {
       const conversation = line.event.subject?.slice('conversation/'.length);
       if (!conversation) continue;
@@ -75,7 +75,7 @@ export function find(chat, query) {
     event.preventDefault();
     const q = field.value.trim();
     await run();
-    // It is kept for the next time; without it nothing is lost.
+    // For the next time.
     if (q) chat.ask('PUT', ['users', chat.me, 'searches'], {}, { query: q.slice(0, 300), scope: 'messages' }).catch(() => {});
   } }, field, h('button', { type: 'submit', class: 'main' }, say('searchNow')), here ? h('label', null, here, ' ', say('onlyHere', chat.rooms.name(within))) : null);
   return {
