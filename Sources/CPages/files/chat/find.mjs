@@ -75,7 +75,7 @@ export function find(chat, query) {
     event.preventDefault();
     const q = field.value.trim();
     await run();
-    // For the next time.
+    // Kept
     if (q) chat.ask('PUT', ['users', chat.me, 'searches'], {}, { query: q.slice(0, 300), scope: 'messages' }).catch(() => {});
   } }, field, h('button', { type: 'submit', class: 'main' }, say('searchNow')), here ? h('label', null, here, ' ', say('onlyHere', chat.rooms.name(within))) : null);
   return {
