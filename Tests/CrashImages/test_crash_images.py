@@ -238,7 +238,7 @@ class ImageTests(unittest.TestCase):
                 problems.append(f"{result.scenario}-{result.seed} did not run: {result.error}")
             if result.scenario != CONTROL:
                 problems += [f"{result.scenario}-{result.seed} record {f[0]} image {f[1]} ({f[2]}): {f[3]}: {f[4]}" for f in result.failures]
-        self.assertEqual(problems, [])
+        self.assertFalse(problems, "\n".join(problems))
         self.assertGreaterEqual(sum(r.images for r in results), IMAGES)
         lost = sum(r.counts["lost"] for r in results if r.scenario == CONTROL)
         self.assertGreater(lost, 0, "with durability normal nothing was lost: the harness would not see a loss")
