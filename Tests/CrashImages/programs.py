@@ -47,7 +47,7 @@ class Programs:
         named = {f"CRASH_{name.upper()}": str(value) for name, value in variables.items() if value is not None}
         return dict(os.environ, LD_PRELOAD=self.library, CRASH_ROOT=root, **named)
 
-    def control(self, store, *arguments, environment=None, stdin=b"", timeout=120):
+    def control(self, store, *arguments, environment=None, stdin=b"", timeout=300):
         """Runs syncctl; returns its exit code and both outputs."""
         done = subprocess.run(
             [self.syncctl, "--store", store, *arguments], input=stdin, capture_output=True, env=environment, timeout=timeout
@@ -56,7 +56,7 @@ class Programs:
 
 
 class UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path, timeout=30):
+    def __init__(self, path, timeout=120):
         super().__init__("syncd", timeout=timeout)
         self.path = path
 
@@ -101,7 +101,7 @@ class Daemon:
         with open(self.log_path, errors="replace") as file:
             return file.read()
 
-    def ready(self, timeout=30):
+    def ready(self, timeout=120):
         end = time.monotonic() + timeout
         while True:
             try:
@@ -117,7 +117,7 @@ class Daemon:
                 raise Ended(f"syncd is not ready after {timeout} s: {self.log().strip()[-600:]}")
             time.sleep(0.003)
 
-    def stop(self, timeout=60):
+    def stop(self, timeout=180):
         """SIGTERM; returns the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
@@ -136,7 +136,7 @@ class Daemon:
 class Client:
     """One connection to a daemon's socket."""
 
-    def __init__(self, daemon, timeout=30):
+    def __init__(self, daemon, timeout=120):
         self.daemon = daemon
         self.connection = UnixConnection(daemon.socket, timeout)
         self.vector = {}
