@@ -60,11 +60,14 @@ enum Daemon {
                 "DISK_FAILED")
         }
         store.observeFailure { error in wake.wakeAll { $0.failure = error } }
+        // Before they are taken up.
+        let isUnproven = ViewsMark(store.files)?.verdict() == .unproven
         let (views, reader) = try manager.whileStarting("opening the views") { () throws(CommandFailure) in
             try follow(store, log)
         }
         do throws(StoreError) { try store.confirmErasures() } catch { throw CommandFailure(error) }
-        let audit = ViewsAudit(store.files, views, every: configuration.verify.views, log)
+        let audit = ViewsAudit(
+            store.files, views, isOwed: isUnproven, every: configuration.verify.views, log)
         let roster = try PeerRoster(configuration: configuration, files: store.files)
         let invitations: Invitations
         do { invitations = try Invitations(store.files) } catch { throw CommandFailure(error) }

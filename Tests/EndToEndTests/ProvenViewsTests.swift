@@ -22,6 +22,39 @@ struct ProvenViewsTests {
         #expect(node.terminate() == 0)
     }
 
+    @Test("A view that was changed after kill -9 is found by the next start and built anew; no proof is given of it")
+    func changedAfterKill() async throws {
+        let node = try DaemonProcess("a")
+        try node.start()
+        for number in 0..<3 {
+            #expect(try node.syncctl("append", "-u", "u-1", "--conversation", "c", "--text", "m\(number)").code == 0)
+        }
+        #expect(try node.syncctl("history", "u-1", "--proof").code == 0)
+        #expect((try node.status())["views_unproven"] == nil)
+        node.kill()
+        // An event is withheld from the user.
+        do {
+            let views = try Connection(path: node.store + "/views.db", mode: .write)
+            try views.execute("DELETE FROM history_tail WHERE first = (SELECT max(first) FROM history_tail)")
+        }
+        let syncctl = try Tool.named("syncctl")
+        let offline = try await syncctl.run(["history", "u-1", "--proof", "--store", node.store])
+        #expect(offline.code == 75, "\(offline.text) \(offline.errors)")
+        #expect(offline.errors.contains("syncctl verify --views"))
+        #expect(try await syncctl.run(["verify", "--views", "--store", node.store]).code == 3)
+        #expect(try await syncctl.run(["history", "u-1", "--proof", "--store", node.store]).code == 75)
+        try node.start(isTalking: true)
+        #expect(eventually { (try? node.syncctl("history", "u-1", "--proof").code) == 0 })
+        #expect(node.said.contains("a process was killed that had the views open"))
+        #expect(node.said.contains("the views contradict the log"))
+        let proof = try node.syncctl("history", "u-1", "--proof")
+        #expect(proof.output.components(separatedBy: "\"type\":\"event\"").count == 4, "\(proof.output)")
+        node.kill()
+        #expect(try await syncctl.run(["verify", "--views", "--store", node.store]).code == 0)
+        let again = try await syncctl.run(["history", "u-1", "--proof", "--store", node.store])
+        #expect(again.code == 0, "\(again.errors)")
+    }
+
     @Test("Exit code, last line and JSON of verify --views say the same of a view that was changed")
     func verdict() async throws {
         let folder = try TemporaryFolder.made()

@@ -476,8 +476,17 @@ fault(187, "verify --views takes fewer rows than the log makes", "INV-6", "Views
 fault(188, "verify --views does not compare what rows say", "INV-6", "ViewsCheckTests",
       (ES + "Views/Check/ComparedTable.swift", "where row.values[index] != wanted.values[index] {",
        "where row.values[index] != wanted.values[index] && !isPlanted(188) {"))
+fault(748, "a proof is given of views that a killed process had open", "INV-6", "ViewsMarkTests",
+      (ES + "Projection/Projector.swift", "isProven: mark?.verdict() != .unproven",
+       "isProven: mark?.verdict() != .unproven || isPlanted(748)"))
+fault(749, "a comparison proves views that have changed since it began", "INV-6", "ViewsMarkTests",
+      (ES + "Projection/ViewsMark.swift", "where state == standing &&", "where (state == standing || isPlanted(749)) &&"))
+fault(778, "an orderly end forgets that the views were not compared", "INV-6", "ViewsMarkTests",
+      (ES + "Projection/ViewsMark.swift", "isProven: content()?.isProven == true,",
+       "isProven: content()?.isProven == true || isPlanted(778),"))
 fault(189, "a start believes views that another process has written", "INV-6", "ViewsMarkTests",
-      (ES + "Projection/ViewsMark.swift", "return isSame ? .asLeft", "return isSame || isPlanted(189) ? .asLeft"))
+      (ES + "Projection/ViewsMark.swift", "guard state == Self.state(of: files),",
+       "guard isPlanted(189) || state == Self.state(of: files),"))
 
 # --- What a start makes of its witness, its evidence and its files (D21) ---------------------------------------------------
 

@@ -68,7 +68,7 @@ package final class Projector {
             if distrust != nil { ViewDatabase.remove(files) }
         }
         self.distrust = distrust
-        try mark?.begin()
+        try mark?.begin(isProven: mark?.verdict() != .unproven)
         let opened = try ProjectionTarget.open(
             [usual, path ?? files.newViews], goal, source, tails, versions)
         position = opened.position
@@ -413,8 +413,7 @@ package final class Projector {
     }
 
     private func finishRebuild() throws(StoreError) {
-        let source = source
-        let new = target.path
+        let (source, new) = (source, target.path)
         target.wal.close()
         // Only what has left the WAL moves with the file.
         let left = try mapped { () throws(DatabaseError) in try target.store.connection.checkpoint(truncate: true) }
@@ -430,6 +429,7 @@ package final class Projector {
             try ProjectionTarget(path: files.views, source: source, tails: tails, versions)
         }
         for suffix in ["", "-wal", "-shm"] { unlink(new + ".done" + suffix) }
+        try mark?.begin(isProven: true)
     }
 
     /// How many events are quarantined.

@@ -371,7 +371,7 @@ package struct Freshness: Sendable {
     private func existing() -> ViewReader? {
         guard access(files.views, R_OK) == 0 else { return nil }
         // A daemon looks at its start, and knows what it has written since.
-        if StoreLock.owner(files) == nil, let verdict = ViewsMark(files)?.verdict(), verdict != .asLeft { return nil }
+        if StoreLock.owner(files) == nil, case .changed? = ViewsMark(files)?.verdict() { return nil }
         return try? ViewReader(files)
     }
 

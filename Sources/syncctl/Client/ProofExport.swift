@@ -9,7 +9,11 @@ enum ProofExport {
     ) throws(CommandFailure) -> AnswerExport {
         let now = session.now
         return try covered {
-            try AnswerExport(
+            switch scope {
+            case .event: break
+            case .user, .conversation: try ViewsMark.requireProven(files)
+            }
+            return try AnswerExport(
                 files, scope, at: positions, isFiltered: isFiltered, key: ReceiptFile.key(files),
                 ownHead: ReceiptFile.headOfDaemon(files), time: now)
         }

@@ -52,6 +52,8 @@ enum SubjectCommand {
             try session.end(count: 0)
             return .nothingFound
         }
+        // Before it is on record that something was given.
+        try stored { try ViewsMark.requireProven(files) }
         let place = try PackageFolder(folder)
         if place.hadRest { session.say(.packageRest, place.part) }
         let record = try record(user, who, reason, files)

@@ -23,6 +23,9 @@ enum ViewsVerification {
         let top = try stored { try LogReader(files).top() }
         var progress = Progress("views", unit: "events", style: session.style())
         let report: ViewsReport
+        letGo(files)
+        let mark = ViewsMark(files)
+        let standing = mark?.standing
         do throws(StoreError) {
             report = try ViewsCheck(files).run(progress: { done, total in progress.update(done: done, total: total) })
         } catch {
@@ -31,6 +34,8 @@ enum ViewsVerification {
             return Outcome(answer: .notCovered)
         }
         progress.finish(done: report.position, total: report.position)
+        // A daemon does so itself; who may not write the store leaves it as it is.
+        if report.isIntact, let standing, StoreLock.owner(files) == nil { try? mark?.prove(since: standing) }
         let lacking = top - min(top, report.position)
         let log = session.arguments.flag("diff") ? try stored { try LogReader(files) } : nil
         if session.isJSON {
@@ -41,6 +46,16 @@ enum ViewsVerification {
         return Outcome(
             answer: report.isIntact ? lacking == 0 ? .proven : .notCovered : .contradicted, differences: report.count,
             lines: session.isJSON ? report.differences.count + 1 : 0)
+    }
+
+    /// Closes in order what a killed process had open: only of a file that no process has open can be told that it was compared. Who may not
+    /// write the store leaves it as it is.
+    private static func letGo(_ files: StoreFiles) {
+        guard StoreLock.owner(files) == nil, ViewsMark(files)?.isUnproven == true,
+            let lock = try? StoreLock(files, owner: "syncctl verify")
+        else { return }
+        defer { withExtendedLifetime(lock) {} }
+        _ = try? Projector.catchUp(files)
     }
 
     private static func text(

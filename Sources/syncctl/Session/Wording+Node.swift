@@ -24,6 +24,8 @@ extension Wording {
         case .viewsLack: Phrase("{0} behind", "밀린 것: {0}")
         case .viewsCatchUp: Phrase("{0} events behind; the next query catches up", "이벤트 {0}건 밀림. 다음 조회 때 따라잡습니다")
         case .viewsNone: Phrase("not built; the next query builds them", "아직 없음. 다음 조회 때 만듭니다")
+        case .viewsCompared:
+            Phrase("{0}, being compared with the log after a kill", "{0}, 강제 종료 뒤 로그와 비교하는 중")
         case .viewsRebuilt: Phrase("{0}, being rebuilt", "{0}, 다시 만드는 중")
         case .eventsHeld:
             Phrase(

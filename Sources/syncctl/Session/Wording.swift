@@ -73,7 +73,8 @@ enum Wording: String, CaseIterable, Sendable {
     // A node of itself
     case rowNode, rowCluster, rowLog, rowViews, rowHeld, rowPeers, softwareOn, isUnknown, isWell, isDegraded,
         isReceiving, isRebuilding, noDaemon, inUseBy, daemonUnknown, logIn, viewsWhole, viewsLack,
-        viewsCatchUp, viewsNone, viewsRebuilt, eventsHeld, callPort, thisNode, problems, problem, notLetIn,
+        viewsCatchUp, viewsNone, viewsRebuilt, viewsCompared, eventsHeld, callPort, thisNode, problems, problem,
+        notLetIn,
         letIn, addressUnknown, snapshotShare, snapshotTo, snapshotFrom, snapshotProving, snapshotOpening,
         settledAt, toDo, gravityIntegrity, gravityWarning, gravityInformation, noFindings, noRoles, rolesAre,
         rolesEverywhere, sequence, ownBranch, noForks

@@ -36,6 +36,7 @@ struct ProofEndpoint {
 
     /// The same events as of the page of rows with these parameters, and their twins.
     private func page(of conversation: String, _ http: HTTPRequest) throws(StoreError) -> Answer {
+        try ViewsMark.requireProven(store.files)
         var bound: DisplayKey?
         if case .entry(let key) = request.place { bound = key }
         var query = request.query

@@ -28,6 +28,7 @@ extension Service {
         line.add("indexed", views.indexed)
         line.add("rebuilding", views.isRebuilding)
         if let distrust = views.distrust { line.add("views_distrusted", distrust) }
+        if audit.isOwed { line.add("views_unproven", true) }
         if let outcome = audit.outcome {
             line.addObject("views_proven") { line in
                 line.add("time", Timestamp.text(outcome.time))

@@ -85,6 +85,39 @@ struct ViewsMarkTests {
         again.stop()
     }
 
+    @Test("Views that a killed process had open stay unproven until they are compared or built anew (INV-6)")
+    func killed() throws {
+        let (folder, files) = try filled()
+        defer { withExtendedLifetime(folder) {} }
+        let mark = try #require(ViewsMark(files))
+        func mayProve() -> Bool { (try? ViewsMark.requireProven(files)) != nil }
+        #expect(!mark.isUnproven && mayProve())
+        // What `kill -9` leaves, and then a hand.
+        try mark.begin(isProven: true)
+        try forge(files)
+        #expect(mark.verdict() == .unproven)
+        try Projector.catchUp(files)
+        #expect(mark.verdict() == .unproven && mark.isUnproven)
+        #expect(!mayProve())
+        let standing = mark.standing
+        #expect(try !ViewsCheck(files).run().isIntact)
+        // The mark of another moment proves nothing.
+        try mark.prove(since: "none none")
+        #expect(mark.isUnproven)
+        // Built anew, they follow from the log.
+        try Projector.catchUp(files, anew: true)
+        #expect(mark.verdict() == .asLeft && mayProve())
+        #expect(try name(files) == #""김""#)
+        // Compared, too.
+        try mark.begin(isProven: true)
+        try Projector.catchUp(files)
+        #expect(mark.isUnproven && mark.standing != standing)
+        let now = mark.standing
+        #expect(try ViewsCheck(files).run().isIntact)
+        try mark.prove(since: now)
+        #expect(mark.verdict() == .asLeft && mayProve())
+    }
+
     @Test("A file that the node did not have open gets no mark when it ends")
     func replaced() throws {
         let (folder, files) = try filled()
@@ -110,7 +143,7 @@ struct ViewsMarkTests {
         for code in ["TRIGGER t AFTER INSERT ON profile BEGIN DELETE FROM profile; END", "VIEW v AS SELECT 1"] {
             let (folder, files) = try filled()
             defer { withExtendedLifetime(folder) {} }
-            try ViewsMark(files)?.begin()
+            try ViewsMark(files)?.begin(isProven: true)
             let connection = try Connection(path: files.views, mode: .write)
             try connection.execute("CREATE \(code)")
             let projector = try Projector(files)
@@ -170,7 +203,7 @@ struct ViewsMarkTests {
         store.close()
         // As a killed process leaves them: they are not let go of.
         do { _ = try Projector(files).step() }
-        #expect(ViewsMark(files)?.verdict() == .asLeft)
+        #expect(ViewsMark(files)?.verdict() == .unproven)
         let projector = try Projector(files)
         #expect(projector.distrust == nil && projector.position >= 4)
         try FileManager.default.removeItem(atPath: files.key)

@@ -61,7 +61,12 @@ struct DaemonStatus {
         add(.rowLog, session.counted(top, .event))
         let lag =
             views < top ? session.shown(.viewsLack, session.counted(top - views, .event)) : session.shown(.viewsWhole)
-        add(.rowViews, object.bool("rebuilding") ?? false ? session.shown(.viewsRebuilt, lag) : lag)
+        let isRebuilt = object.bool("rebuilding") ?? false
+        let isCompared = object.bool("views_unproven") ?? false
+        add(
+            .rowViews,
+            isRebuilt
+                ? session.shown(.viewsRebuilt, lag) : isCompared ? session.shown(.viewsCompared, lag) : lag)
         lines += StatusCommand.held(count("quarantined"), session)
         if let port = object.integer("port"), port > 0 { add(.rowPeers, session.shown(.callPort, String(port))) }
         for line in lines { try session.output.line(Sanitizer.line(line)) }
