@@ -31,7 +31,7 @@ enum UsersCommand {
         }
         if !table.isEmpty { try session.print(table) }
         try session.end(count: count)
-        if count == 0 { session.say(.nothingFound, match ?? "") }
+        if count == 0 { match.map { session.say(.nothingFound, $0) } ?? session.say(.noUsers) }
         return count == 0 ? .nothingFound : .success
     }
 }
