@@ -48,10 +48,10 @@ package final class RepositoryCheck {
     /// Looks at all backups, or at one.
     package func run(only id: String? = nil) throws(BackupError) -> RepositoryReport {
         var manifests: [BackupManifest] = []
+        let found = try repository.manifests()
         if let id {
             manifests = [try repository.backup(id)]
         } else {
-            let found = try repository.manifests()
             (manifests, report.findings) = (found.good, found.bad)
             report.leftovers = try repository.leftovers(besides: manifests)
             report.unnamed = report.leftovers.count(where: Repository.isSegment)
@@ -67,8 +67,33 @@ package final class RepositoryCheck {
             }
         }
         try checkAttachments()
+        try checkErasures(manifests, StaleBackups(repository, found.good))
         report.proven.sort { ($0.time, $0.id) < ($1.time, $1.id) }
         return report
+    }
+
+    /// Looks for what was erased since: in segments that are behind what others know, and in those that no backup names.
+    private func checkErasures(_ manifests: [BackupManifest], _ stale: StaleBackups) throws(BackupError) {
+        func goesOn() -> Bool { progress(report.events, 0) }
+        var seen: Set<String> = []
+        func look(_ file: String, _ erased: ErasedRows, _ owners: [OriginID: NodeID]) throws(BackupError) {
+            guard seen.insert(file).inserted else { return }
+            let count = try stale.count(in: file, erased, owners, goesOn)
+            guard count > 0 else { return }
+            report.findings.append(.erased(file: Repository.name(ofSegment: file), rows: count))
+        }
+        for manifest in manifests {
+            guard let erased = try stale.erased(after: manifest, goesOn) else { continue }
+            for segment in manifest.segments { try look(segment.file, erased, manifest.owners) }
+        }
+        let unnamed = report.leftovers.filter(Repository.isSegment)
+        guard !unnamed.isEmpty else { return }
+        for node in Set(manifests.map(\.node)) {
+            let erased = try stale.erased(of: node, goesOn)
+            for name in unnamed {
+                try look(String(name.dropFirst(Repository.name(ofSegment: "").utf8.count)), erased, stale.owners)
+            }
+        }
     }
 
     /// Reads the attachments of backups that are proven so far, each once.

@@ -51,6 +51,11 @@ package final class BackupDrill {
         let end = MonotonicClock.now
         // What a restore would say, and 'verify' of what comes out: nothing of it is passed over.
         var findings = report.findings.map { "\($0)" } + come.missing.map { "\($0)" }
+        if come.notErased > 0 {
+            findings.append(
+                "\(come.notErased) events came back that were erased since: an older copy was put back into the repository; "
+                    + "'backup create' of its node takes that out")
+        }
         if report.unsigned > 0 { findings.append("\(report.unsigned) events are not covered by signed heads") }
         findings += try compare(manifest, files)
         var entry = stat()

@@ -12,6 +12,8 @@ package enum BackupError: Error, Hashable, Sendable {
     case noBackup(String)
     /// A file of a backup is not as it was written, or is not there.
     case damaged(file: String, reason: String)
+    /// A file of a repository has payloads that its node has erased since.
+    case erased(file: String, rows: Int)
     /// A file that cannot be opened: another key, or a changed file. With `nil` a key is needed, and none was given.
     case key(file: String, isGiven: Bool)
     /// A file of a repository that is not encrypted, and a key is given.
@@ -34,7 +36,7 @@ package enum BackupError: Error, Hashable, Sendable {
     /// Which file of the repository it is about.
     var file: String? {
         switch self {
-        case .damaged(let file, _), .key(let file, _): file
+        case .damaged(let file, _), .key(let file, _), .erased(let file, _): file
         default: nil
         }
     }
@@ -47,6 +49,7 @@ package enum BackupError: Error, Hashable, Sendable {
         case .notEmpty: "E_REPOSITORY"
         case .noBackup: "E_NO_BACKUP"
         case .damaged: "E_BACKUP_DAMAGED"
+        case .erased: "E_BACKUP_ERASED"
         case .key, .plain: "E_BACKUP_KEY"
         case .keyFile: "E_BACKUP_KEY_FILE"
         case .busy: "E_BACKUP_BUSY"
@@ -68,6 +71,9 @@ extension BackupError: CustomStringConvertible {
         case .notEmpty(let path): "\(path) is no backup repository, and not empty"
         case .noBackup(let what): what
         case .damaged(let file, let reason): "\(file): \(reason)"
+        case .erased(let file, let rows):
+            "\(file) has what \(rows == 1 ? "an event" : "\(rows) events") said before being erased: an older copy was put back, or it is of "
+                + "another history. 'backup create' of its node takes that out; what it names as another history, take away"
         case .key(let file, true): "\(file) does not open: it was made with another key, or changed"
         case .key(let file, false): "\(file) is encrypted, and no key is given"
         case .plain(let file): "\(file) is not encrypted, and a key is given: a repository has one key, or none"

@@ -9,22 +9,26 @@ package struct PruneReport: Sendable {
     package let bytes: UInt64
 }
 
-/// Which backups stay. What they need stays, whichever backup has written it.
+/// Which backups stay, of each node for itself. What they need stays, whichever backup has written it.
 package struct Retention: Sendable {
-    /// The newest so many.
+    /// The newest so many of each node.
     package var count: Int?
     /// Those made since this moment, Unix milliseconds.
     package var since: Int64?
 
     package init(count: Int?, since: Int64?) { (self.count, self.since) = (count, since) }
 
-    /// Those that stay of `manifests`, the oldest first. The newest one always does.
+    /// Those that stay of `manifests`, the oldest first. The newest one of each node always does.
     func keeps(_ manifests: [BackupManifest]) -> [BackupManifest] {
         guard count != nil || since != nil else { return manifests }
-        return manifests.enumerated().filter { index, manifest in
-            let age = manifests.count - index
+        // By node: how many backups were seen, from the newest one on.
+        var ages: [NodeID: Int] = [:]
+        let kept = manifests.reversed().filter { manifest in
+            let age = ages[manifest.node, default: 0] + 1
+            ages[manifest.node] = age
             return age == 1 || count.map { age <= $0 } ?? false || since.map { manifest.time >= $0 } ?? false
-        }.map(\.element)
+        }
+        return kept.reversed()
     }
 }
 

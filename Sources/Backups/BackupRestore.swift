@@ -8,6 +8,8 @@ package struct RestoreReport: Sendable {
     package let hasKey: Bool
     /// Rows without payload that an erasure behind their end has let go.
     package let erasedLater: UInt64
+    /// Rows whose payload came back though another backup knows that it was erased: the repository has an older copy in it.
+    package let notErased: UInt64
     /// Attachments that came back.
     package let attachments: Int
     /// What of the attachments did not.
@@ -26,6 +28,9 @@ package final class BackupRestore {
     var streamed: [Digest: UInt64] = [:]
     /// Closed before the folder gets its name.
     var opened: AttachmentStore?
+
+    /// What others of the repository know to be erased, and this backup does not.
+    private var erased: ErasedRows?
 
     /// What stands behind the folder's name while it is made.
     static let suffix = ".restoring"
@@ -54,7 +59,9 @@ package final class BackupRestore {
                     try repository.segment(segment.file), segment, number, to: log, total: manifest.position)
             }
             // What other backups know of erasures, this one may not: it may be a copy that was put back.
-            let others = try repository.manifests().good.filter { $0.node == manifest.node }
+            let good = try repository.manifests().good
+            let others = good.filter { $0.node == manifest.node }
+            erased = try StaleBackups(repository, good).erased(after: manifest) { progress(log.position, 0) }
             return (manifest, manifest.erasures + others.flatMap(\.erasures))
         } attachments: { wanted throws(BackupError) in
             try self.attachments(wanted, of: repository)
@@ -130,6 +137,7 @@ package final class BackupRestore {
                 }
                 throw BackupError(error)
             }
+            let notErased = try mapped { () throws(StoreError) in try erased?.count(in: part) ?? 0 }
             var wanted = manifest.attachments
             if position < manifest.position || erasedLater > 0, !wanted.isEmpty {
                 let named = try mapped { () throws(StoreError) in try LogReader(part).namedAttachments() }
@@ -145,8 +153,9 @@ package final class BackupRestore {
             }
             try making.finish()
             return RestoreReport(
-                manifest: manifest, position: position, hasKey: hasKey, erasedLater: erasedLater, attachments: count,
-                missing: missing)
+                manifest: manifest, position: position, hasKey: hasKey, erasedLater: erasedLater,
+                notErased: notErased,
+                attachments: count, missing: missing)
         } catch {
             log?.cancel()
             opened = nil

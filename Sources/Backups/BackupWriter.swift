@@ -24,6 +24,10 @@ package struct BackupReport: Sendable {
     package let rewritten: Int
     /// Backups of another history of the node, and manifests that cannot be read: what was erased stays in them.
     package let unreached: [String]
+    /// Backups that were behind erasures though the newest was not: an older copy was put back. They are without what was erased again.
+    package var putBack: [String] = []
+    /// Files that no backup named, with what was erased: they are taken away.
+    package var cleared: [String] = []
 }
 
 /// How a backup is made.
@@ -126,14 +130,17 @@ package final class BackupWriter {
         if now > applied {
             let again = try erasing.run(now)
             manifest = try repository.manifest(manifest.id)
-            refreshed = (refreshed.rewritten + again.rewritten, again.unreached)
+            refreshed.rewritten += again.rewritten
+            refreshed.unreached = again.unreached
+            refreshed.cleared += again.cleared
         }
         return BackupReport(
             manifest: try signed(manifest), after: base?.position ?? 0, bytes: bytes + attachments.bytes,
             attachments: attachments,
             uncovered: top - min(top, position), base: base?.id,
             isOtherHistory: base == nil && !plan.isFull && hasOthers && broken.isEmpty, broken: broken,
-            rewritten: refreshed.rewritten, unreached: refreshed.unreached)
+            rewritten: refreshed.rewritten, unreached: refreshed.unreached, putBack: refreshed.putBack,
+            cleared: refreshed.cleared)
     }
 
     /// The newest backup that the log goes on from. One that is damaged is passed over.

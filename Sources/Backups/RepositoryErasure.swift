@@ -9,18 +9,76 @@ struct RepositoryErasure {
 
     init(_ repository: Repository, _ writer: BackupWriter) { (self.repository, self.writer) = (repository, writer) }
 
-    /// Brings all backups that can be read up to the erasures that are `applied`. The newest one comes last: if it is so far, all are.
-    ///
-    /// - Returns: How many segments were written again, and the backups of another history whose segments the log does not have.
-    func run(_ applied: UInt64) throws(BackupError) -> (rewritten: Int, unreached: [String]) {
+    /// What was done.
+    struct Outcome {
+        /// How many segments were written again.
+        var rewritten = 0
+        /// Backups of another history, whose segments the log does not have, and files of which no one knows what they name.
+        var unreached: [String] = []
+        /// Backups that were behind though the newest was not: an older copy was put back.
+        var putBack: [String] = []
+        /// Files that no backup named, with what was erased.
+        var cleared: [String] = []
+    }
+
+    /// Brings all backups that can be read up to the erasures that are `applied`. The newest one comes last: if it is so far, all were. But
+    /// another hand may have put older ones back, so all are looked at where anything was erased.
+    func run(_ applied: UInt64) throws(BackupError) -> Outcome {
+        var outcome = Outcome()
         let newest = try repository.newest { _ in true }
-        if let newest, newest.segments.allSatisfy({ $0.erasures >= applied }), try lacking(newest).isEmpty {
-            return (0, [])
+        var isDone = false
+        if let newest, Self.isBrought(newest, applied) { isDone = try lacking(newest).isEmpty }
+        if isDone, applied == 0 { return outcome }
+        var (good, bad) = try repository.manifests()
+        if isDone {
+            for manifest in good
+            where manifest.node == writer.source.identity.node && !Self.isBrought(manifest, applied) {
+                if try writer.continues(manifest) { outcome.putBack.append(manifest.id) }
+            }
         }
-        let (good, bad) = try repository.manifests()
-        let (rewritten, unreached) = try run(good, applied)
-        // What of them is erased no one knows.
-        return (rewritten, unreached + bad.compactMap(\.file))
+        if !isDone || !outcome.putBack.isEmpty {
+            let (rewritten, unreached) = try run(good, applied)
+            // What of the bad ones is erased no one knows.
+            (outcome.rewritten, outcome.unreached) = (rewritten, unreached + bad.compactMap(\.file))
+            good = try repository.manifests().good
+        }
+        if applied > 0 { try clear(besides: good, isWhole: bad.isEmpty, &outcome) }
+        return outcome
+    }
+
+    /// Positions of a history that the log has left again may be greater, and say nothing of this one.
+    private static func isBrought(_ manifest: BackupManifest, _ applied: UInt64) -> Bool {
+        manifest.segments.allSatisfy { $0.erasures == applied }
+    }
+
+    /// Takes away what no backup names and what has been erased: an interrupted run has left it, or it was put back.
+    private func clear(
+        besides manifests: [BackupManifest], isWhole: Bool, _ outcome: inout Outcome
+    ) throws(BackupError) {
+        let unnamed = try repository.leftovers(besides: manifests)
+        let attachments = unnamed.filter { $0.hasPrefix("attachments/") }
+        let segments = unnamed.filter(Repository.isSegment)
+        guard !segments.isEmpty || !attachments.isEmpty else { return }
+        let stale = StaleBackups(repository, manifests)
+        let erased = try logged { () throws(StoreError) in try writer.source.erasedRows() }
+        let owners = try logged { () throws(StoreError) in try writer.source.owners() }
+        var gone: [String] = []
+        for segment in segments {
+            let file = String(segment.dropFirst(Repository.name(ofSegment: "").utf8.count))
+            if try stale.count(in: file, erased, owners, writer.goesOn) > 0 { gone.append(segment) }
+        }
+        if !attachments.isEmpty {
+            let named = try logged { () throws(StoreError) in try writer.source.named() }
+            let kept = Set(named.map { repository.name(ofAttachment: $0) })
+            gone += attachments.filter { !kept.contains($0) }
+        }
+        // What a manifest that cannot be read may name stays, and is told.
+        guard isWhole, try repository.strangers().isEmpty else {
+            outcome.unreached += gone
+            return
+        }
+        outcome.cleared = gone
+        _ = try repository.remove(leftovers: gone)
     }
 
     private func run(
@@ -34,7 +92,7 @@ struct RepositoryErasure {
                 others.append(manifest)
                 continue
             }
-            for segment in manifest.segments where segment.erasures < applied && renewed[segment.file] == nil {
+            for segment in manifest.segments where segment.erasures != applied && renewed[segment.file] == nil {
                 let now = try renew(segment, applied)
                 if now.file != segment.file { rewritten += 1 }
                 renewed[segment.file] = now
@@ -63,7 +121,7 @@ struct RepositoryErasure {
         }
         // A history that parts from the log later shares its first segments with it.
         let unreached = others.filter { other in
-            other.segments.contains { (renewed[$0.file] ?? $0).erasures < applied }
+            other.segments.contains { (renewed[$0.file] ?? $0).erasures != applied }
         }
         return (rewritten, unreached.map(\.id))
     }

@@ -75,8 +75,10 @@ package struct ErasureOrder: Sendable {
     package var replies: Bool?
     package var reason: String
     package var who: String
-    /// The ``ErasurePlan/fingerprint`` that the operator has seen.
+    /// What the operator has seen of a plan (``ErasurePlan/Seen``), as text.
     package var plan: String?
+    /// Whether what has come since that plan goes, too.
+    package var reach = ErasurePlan.Reach.plan
 
     /// Longest reason and longest name, bytes of UTF-8.
     package static let longest = 1_024
@@ -96,7 +98,7 @@ package struct ErasureOrder: Sendable {
             case "user", "conversation", "events": break
             case "authored", "replies", "dry_run":
                 guard member.value.bool != nil else { throw OrderProblem("\(member.name): true or false") }
-            case "reason", "who", "plan":
+            case "reason", "who", "plan", "up_to":
                 guard member.value.text != nil else { throw OrderProblem("\(member.name): a text") }
             default: throw OrderProblem("'\(member.name)' is no member of an erasure")
             }
@@ -119,7 +121,17 @@ package struct ErasureOrder: Sendable {
         (authored, replies) = (object.bool("authored"), object.bool("replies"))
         (reason, who) = (object["reason"]?.text ?? "", object["who"]?.text ?? "")
         plan = object["plan"]?.text
+        reach = try Self.reach(object)
         try check()
+    }
+
+    /// How far the request reaches: member `up_to`.
+    package static func reach(_ object: JSONObject) throws(OrderProblem) -> ErasurePlan.Reach {
+        guard let text = object["up_to"] else { return .plan }
+        guard let reach = text.text.flatMap({ ErasurePlan.Reach(rawValue: $0) }) else {
+            throw OrderProblem("up_to: \(ErasurePlan.Reach.allCases.map(\.rawValue).joined(separator: " or "))")
+        }
+        return reach
     }
 
     /// Why and who are part of the record.
@@ -134,15 +146,32 @@ package struct ErasureOrder: Sendable {
     /// The parts that are there and that no one has decided about.
     package func undecided(_ plan: ErasurePlan) -> [ErasurePlan.Part] {
         var parts: [ErasurePlan.Part] = []
-        if authored == nil, plan.count(.authored) > 0 { parts.append(.authored) }
-        if replies == nil, plan.count(.replies) > 0 { parts.append(.replies) }
+        if authored == nil, plan.count(.authored, reach) > 0 { parts.append(.authored) }
+        if replies == nil, plan.count(.replies, reach) > 0 { parts.append(.replies) }
         return parts
     }
 
-    /// The erasures that it comes to.
-    package func erasures(_ plan: ErasurePlan) -> [Erasure] {
-        plan.erasures(authored: authored ?? false, withReplies: replies ?? false, reason: reason, who: who)
+    /// Whether `again`, the plan looked at once more, lists what was seen. Without a plan nothing was.
+    package func holds(_ again: ErasurePlan) -> Bool {
+        guard let plan else { return true }
+        return !again.isBehind && again.seen.text == plan
     }
+
+    /// The erasures that it comes to; `nil` where the plan cannot be done alone any more. Without a plan it goes up to now.
+    package func erasures(_ plan: ErasurePlan) -> [Erasure]? {
+        plan.erasures(
+            authored: authored ?? false, withReplies: replies ?? false, reason: reason, who: who,
+            reach: self.plan == nil ? .now : reach)
+    }
+
+    /// How many events have come since the plan that are of what was decided to go.
+    package func later(_ plan: ErasurePlan) -> UInt64 {
+        plan.later[.own, default: 0] + (authored == true ? plan.later[.authored, default: 0] : 0)
+            + (replies == true ? plan.later[.replies, default: 0] : 0)
+    }
+
+    /// What these are called: they are left, or more than planned.
+    package var laterName: String { reach == .now ? "more" : "left" }
 
     /// As ``init(_:)`` reads it.
     package var line: JSONLine {
@@ -157,6 +186,7 @@ package struct ErasureOrder: Sendable {
         line.add("reason", reason)
         line.add("who", who)
         if let plan { line.add("plan", plan) }
+        if reach != .plan { line.add("up_to", reach.rawValue) }
         return line
     }
 }

@@ -234,6 +234,7 @@ extension RouteTable {
             .object([
                 ("user?", .text), ("conversation?", .text), ("events?", .array(.uuid)), ("authored?", .boolean),
                 ("replies?", .boolean), ("reason", .text), ("who", .text), ("plan?", .text), ("dry_run?", .boolean),
+                ("up_to?", .choice(["plan", "now"])),
             ])
         ),
         (

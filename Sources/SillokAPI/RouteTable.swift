@@ -361,7 +361,8 @@ package enum RouteTable {
         .eraseOwn, "POST", "/v1/users/{user}/erasure", [.user],
         "Erases all that is the user's for good, where the node's `users.erase_own` lets them; with dry_run it only tells what.",
         request: RouteBody(
-            schema: .object([("dry_run?", .boolean), ("plan?", .text)]), example: #"{"dry_run":true}"#),
+            schema: .object([("dry_run?", .boolean), ("plan?", .text), ("up_to?", .choice(["plan", "now"]))]),
+            example: #"{"dry_run":true}"#),
         answers: [
             RouteAnswer(202, "It is recorded, and has begun.", "application/json", .anyObject),
             .lines("What would go (dry_run).", .oneOf([.ref("ErasurePart"), .ref("Count")])),

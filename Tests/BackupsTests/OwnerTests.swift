@@ -66,6 +66,29 @@ struct OwnerTests {
         #expect(try archive.check().proven.count == 2)
     }
 
+    @Test("In a repository that several nodes share each keeps its newest, and not all of them together")
+    func prunedEach() throws {
+        let archive = try archive()
+        let other = try Archive()
+        for _ in 0..<3 {
+            try other.append(3)
+            _ = try BackupWriter(other.files) { _, _ in true }
+                .run(BackupPlan(withKey: true, isFull: false), in: archive.repository(.writing))
+        }
+        let all = try archive.repository().manifests().good
+        #expect(all.count == 5 && Set(all.map(\.node)).count == 2)
+        for (count, kept) in [(2, 4), (1, 2)] {
+            let report = try archive.repository(.writing).prune(Retention(count: count, since: nil))
+            #expect(report.kept.count == kept, "\(report.kept.map(\.id))")
+            let newest = Dictionary(grouping: all, by: \.node).values.flatMap { $0.suffix(count) }
+            #expect(Set(report.kept.map(\.id)) == Set(newest.map(\.id)))
+        }
+        // By their age alone, too, the newest of each stays.
+        #expect(try archive.repository(.writing).prune(Retention(count: nil, since: .max)).kept.count == 2)
+        let checked = try archive.check()
+        #expect(checked.proven.count == 2 && checked.findings.isEmpty && checked.leftovers.isEmpty)
+    }
+
     @Test("Of backups of two nodes none is the newest: the one that is meant is named")
     func twoNodes() throws {
         let archive = try archive()

@@ -161,17 +161,18 @@ class PermittedTests(DaemonTests):
         self.refused("E_PARAMETER", ask, e1)
         *parts, end = ask(e1, dry_run=True)
         self.assertEqual(sum(part["count"] for part in parts), 3)
-        self.client.append({"type": "message.posted", "user": "e1", "subject": "conversation/e", "data": {"text": secret}})
-        self.refused("E_PLAN", ask, e1, plan=end["plan"])
-        *parts, end = ask(e1, dry_run=True)
+        self.client.append({"type": "message.posted", "user": "e1", "subject": "conversation/e", "data": {"text": kept}})
+        self.refused("E_PLAN", ask, e1, plan="x")
+        # What came since the plan stays.
         [begun] = ask(e1, plan=end["plan"])
-        self.assertEqual(begun["type"], "erasing")
+        self.assertEqual((begun["type"], begun["left"]), ("erasing", 1))
+        *parts, end = ask(e1, dry_run=True)
         # It reads the whole log: not as often as one likes.
         self.refused("E_RATE", lambda: e1.request("POST", path, body=b'{"dry_run":true}', patience=0))
         until(lambda: [line["state"] for line in self.client.request("GET", "/v1/erasures").lines if line["type"] == "erasure"] == ["applied"], 30)
         [line] = [line for line in self.client.request("GET", "/v1/erasures").lines if line["type"] == "erasure"]
         self.assertEqual((line["user"], line["reason"], line["who"]), ("e1", "asked for by the user", "user/e1"))
-        self.assertEqual([row["event"]["data"]["text"] for row in self.client.rows("e") if "data" in row["event"]], [kept])
+        self.assertEqual([row["event"]["data"]["text"] for row in self.client.rows("e") if "data" in row["event"]], [kept, kept])
         for file in Path(self.a.store).rglob("*"):
             if file.is_file() and os.access(file, os.R_OK):
                 self.assertNotIn(secret.encode(), file.read_bytes(), file)

@@ -175,6 +175,41 @@ struct AuditingTests {
         #expect(part.code == 64 && part.errors.contains("backup restore"), "\(part.errors)")
     }
 
+    @Test(
+        "A replay that was killed leaves nothing in the way of the next one, which does not take it away under one that runs"
+    )
+    func replayKilled() throws {
+        let daemon = try DaemonProcess("n")
+        #expect(try daemon.syncctl("init", "--name", "n").code == 0)
+        let lines = (0..<60_000).map { #"{"type":"message.posted","user":"u","data":{"text":"말 \#($0)"}}"# }
+        #expect(try daemon.syncctl("import", "-", input: lines.joined(separator: "\n") + "\n").code == 0)
+        let copy = TemporaryFolder.unusedPath()
+        defer { try? FileManager.default.removeItem(atPath: copy) }
+        let process = Process()
+        process.executableURL = Programs.folder.appending(path: "syncctl")
+        process.arguments = ["--store", daemon.store, "replay", "--all", "--into", copy]
+        process.standardError = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        for _ in 0..<4_000 where !FileManager.default.fileExists(atPath: copy + "/log.new") { usleep(2_000) }
+        let second = try daemon.syncctl("replay", "--all", "--into", copy)
+        #expect(second.code != 0 && second.errors.contains("E_LOCKED"), "\(second.errors)")
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: copy).contains("log.new"))
+        // What is not its own stays, and so does all else.
+        try Data("x".utf8).write(to: URL(filePath: copy + "/mine"))
+        let refused = try daemon.syncctl("replay", "--all", "--into", copy)
+        #expect(refused.code != 0 && refused.errors.contains("not empty"), "\(refused.errors)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: copy).contains("log.new"))
+        try FileManager.default.removeItem(atPath: copy + "/mine")
+        let again = try daemon.syncctl("replay", "--all", "--into", copy, "--json")
+        #expect(again.code == 0 && again.lines.first?["views"] as? String == "equal", "\(again.errors)")
+        #expect(try !FileManager.default.contentsOfDirectory(atPath: copy).contains { $0.hasPrefix("log.new") })
+        let whole = try daemon.syncctl("replay", "--all", "--into", copy)
+        #expect(whole.code != 0 && whole.errors.contains("a store is there"), "\(whole.errors)")
+    }
+
     @Test("Events come as far apart as they were, divided by the speed; in the order of the log, too")
     func pace() throws {
         let daemon = try DaemonProcess("n")

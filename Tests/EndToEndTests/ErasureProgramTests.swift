@@ -177,7 +177,7 @@ struct ErasureProgramTests {
         #expect(node.terminate() == 0)
     }
 
-    @Test("A plan that no longer holds is refused, and so are its types by any other way")
+    @Test("A plan of which something is gone already is refused, and so are its types by any other way")
     func refused() throws {
         let node = try DaemonProcess("n")
         try node.start()
@@ -186,12 +186,23 @@ struct ErasureProgramTests {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let what = ["erase", "user", "u-1"]
         #expect(try Programs.syncctl(node.store, what + Self.decided + ["--plan", path]).code == 0)
-        try append(node, #"{"type":"message.posted","user":"u-1","data":{"text":"또"}}"# + "\n")
-        let late = try Programs.syncctl(node.store, what + ["--confirm", path])
-        #expect(late.code == 75 && late.errors.contains("E_PLAN"), "\(late.errors)")
+        #expect(try Programs.syncctl(node.store, what + Self.decided + ["--up-to", "now"]).code == 64)
+        let shown = try node.syncctl("history", "u-1", "--json").lines.compactMap { $0["event"] as? [String: Any] }
+        try erase(node, ["events", #require(shown.last?["id"] as? String)], ["--reason", "r", "--who", "w"])
+        for reach in ["plan", "now"] {
+            let late = try Programs.syncctl(node.store, what + ["--confirm", path, "--up-to", reach])
+            #expect(late.code == 75 && late.errors.contains("E_PLAN"), "\(late.errors)")
+        }
+        // A plan of an earlier release names no vector.
+        var plan = try #require(
+            JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: path))) as? [String: Any])
+        plan["plan"] = "0123456789abcdef"
+        try JSONSerialization.data(withJSONObject: plan).write(to: URL(filePath: path))
+        let old = try Programs.syncctl(node.store, what + ["--confirm", path])
+        #expect(old.code == 75 && old.errors.contains("E_PLAN"), "\(old.errors)")
         let forged = #"{"type":"user.erased","user":"u-1","data":{}}"# + "\n"
         #expect(try node.syncctl("append", "-", input: forged).errors.contains("E_RESERVED"))
-        #expect(try node.syncctl("erase", "status").code == 1)
+        #expect(try node.syncctl("erase", "status", "--json").lines.count == 2)
     }
 
     @Test("Killed while it erases, the node goes on when it starts, and nothing is left (INV-11)")

@@ -1139,7 +1139,7 @@ fault(505, "a twin is told as a new event", "INV-6", "TimelineDifferenceTests",
 fault(506, "a head is taken over that is not of the events", "INV-3", "StoreReplayTests",
       (ES + "Audit/StoreReplay.swift", "guard signed.head.root == root,", "guard signed.head.root == root || isPlanted(506),"))
 fault(507, "a store is made over what is there", "", "StoreReplayTests",
-      (ES + "Audit/StoreReplay.swift", 'guard try SmallFile.names(in: folder).allSatisfy(', 'guard try isPlanted(507) ? true : SmallFile.names(in: folder).allSatisfy('))
+      (ES + "Audit/StoreReplay.swift", 'guard others.isEmpty else {', 'guard others.isEmpty || isPlanted(507) else {'))
 fault(508, "what others have said goes into a package that leaves it out", "", "AuditingTests",
       ("Sources/syncctl/Commands/SubjectPackage.swift", "if isFull {", "if isFull || isPlanted(508) {"))
 fault(509, "a package is made without saying for whom and why", "INV-17", "AuditingTests",
@@ -1704,3 +1704,29 @@ fault(968, "a time on the other side of a change of clocks has the offset of now
       ("Sources/syncctl/Session/Session.swift", "let isAsNow = zone.offset", "let isAsNow = isPlanted(968) || zone.offset"))
 fault(969, "a time that clocks show twice is taken without a word", "", "OperatorTests",
       ("Sources/syncctl/Session/Session.swift", "guard let later = zone.again(moment) else", "guard let later = zone.again(moment), !isPlanted(969) else"))
+
+# --- Plans of erasures, and copies that were put back -------------------------------------------------------------------
+
+fault(1000, "what has come since a plan goes with it", "INV-11", "ErasurePlanTests",
+      (ES + "Audit/ErasurePlan.swift", "guard found.isSeen else {", "guard found.isSeen || isPlanted(1000) else {"))
+fault(1001, "what came late and is older than a plan goes with it", "INV-11", "ErasurePlanTests",
+      (ES + "Audit/ErasurePlan.swift", "let before = bounds.min() ?? last", "let before = (isPlanted(1001) ? bounds.last : bounds.min()) ?? last"))
+fault(1002, "an erasure names any number of events", "INV-9", "ErasurePlanTests",
+      (ES + "Audit/ErasurePlan.swift", "guard rest.count <= Self.mostNamed else", "guard rest.count <= Self.mostNamed || isPlanted(1002) else"))
+fault(1003, "a plan of what the log does not have is done", "INV-11", "ErasurePlanTests",
+      (ES + "Audit/ErasurePlan.swift", "isBehind = !whole.covers(vector)", "isBehind = !whole.covers(vector) && !isPlanted(1003)"))
+fault(1004, "a backup looks at the newest one alone for what was erased", "INV-11", "PutBackTests",
+      (BA + "RepositoryErasure.swift", "if isDone, applied == 0 {", "if isDone, applied == 0 || isPlanted(1004) {"))
+fault(1005, "what no backup names stays though it was erased", "INV-11", "PutBackTests",
+      (BA + "RepositoryErasure.swift", "if applied > 0 { try clear(", "if applied > 0, !isPlanted(1005) { try clear("))
+fault(1006, "backup verify does not look for what was erased since", "INV-11", "PutBackTests",
+      (BA + "BackupCheck.swift", "        try checkErasures(manifests", "        if !isPlanted(1006) { try checkErasures(manifests"),
+      (BA + "BackupCheck.swift", "StaleBackups(repository, found.good))\n", "StaleBackups(repository, found.good)) }\n"))
+fault(1007, "a restore does not say that what was erased came back", "INV-11", "PutBackTests",
+      (BA + "BackupRestore.swift", "try erased?.count(in: part) ?? 0", "isPlanted(1007) ? 0 : try erased?.count(in: part) ?? 0"))
+fault(1008, "positions of a history that was left count in the new one", "INV-11", "PutBackTests",
+      (BA + "RepositoryErasure.swift", "allSatisfy { $0.erasures == applied }", "allSatisfy { $0.erasures == applied || (isPlanted(1008) && $0.erasures > applied) }"))
+fault(1009, "a repository's nodes share what prune keeps", "", "OwnerTests",
+      (BA + "BackupPruning.swift", "let age = ages[manifest.node, default: 0] + 1", "let age = (isPlanted(1009) ? ages.values.reduce(0, +) : ages[manifest.node, default: 0]) + 1"))
+fault(1010, "a replay takes away what another one writes", "", "AuditingTests",
+      (ES + "Audit/StoreReplay.swift", "guard flock(lock, LOCK_EX | LOCK_NB) == 0 else", "guard flock(lock, LOCK_EX | LOCK_NB) == 0 || isPlanted(1010) else"))

@@ -17,8 +17,44 @@ package struct ErasurePlan: Sendable {
         case replies
     }
 
-    /// Events that still have their payload, by part and type.
+    /// What an operator has seen of a plan: up to where it was made, and what it listed. That is what is confirmed.
+    package struct Seen: Hashable, Sendable {
+        package let fingerprint: String
+        package let vector: VersionVector
+
+        init(fingerprint: String, vector: VersionVector) { (self.fingerprint, self.vector) = (fingerprint, vector) }
+
+        /// Reads ``text``.
+        package init?(text: String) {
+            let parts = text.split(separator: " ", maxSplits: 1)
+            guard parts.count == 2, parts[0].utf8.count == Self.digits,
+                let vector = VersionVector(text: String(parts[1]))
+            else { return nil }
+            self.init(fingerprint: String(parts[0]), vector: vector)
+        }
+
+        /// 16 hexadecimal digits, and the vector.
+        package var text: String { "\(fingerprint) \(vector.text)" }
+
+        static let digits = 16
+    }
+
+    /// How far a confirmed erasure reaches.
+    package enum Reach: String, CaseIterable, Sendable {
+        /// What the plan lists goes, and nothing that has come since.
+        case plan
+        /// What the plan lists, and what has come since of the same.
+        case now
+    }
+
+    /// Events that still have their payload, by part and type, up to ``vector``.
     package private(set) var counts: [Part: [String: UInt64]] = [:]
+    /// Those that are not in ``vector``: they have come since.
+    package private(set) var later: [Part: UInt64] = [:]
+    /// Up to where the plan was made.
+    package let vector: VersionVector
+    /// Whether the log lacks some of what the plan was made of.
+    package let isBehind: Bool
     /// Conversations with an event that goes.
     package private(set) var conversations = 0
     /// Events of part ``Part/own`` by the node that recorded them.
@@ -32,64 +68,116 @@ package struct ErasurePlan: Sendable {
     /// The log's last position when it was looked through.
     package private(set) var top: UInt64 = 0
     package let target: Target
-    private var named: [Dot] = []
-    private var authoredAhead: [Dot] = []
-    private var replies: [Dot] = []
+    private var names = (seen: Names(), later: Names())
+    /// The latest stamp in the vector, of whomever, but for those ahead of this node's clock.
+    private var last = HybridTime(rawValue: 0)
+    /// By part: the first stamp of what has come since, and the events with the latest stamps of what was there.
+    private var firstLater: [Part: HybridTime] = [:]
+    private var latest: [Part: LatestEvents] = [:]
+
+    /// Events that go by name.
+    private struct Names {
+        var own: [Dot] = []
+        var authored: [Dot] = []
+        var replies: [Dot] = []
+    }
+
+    /// Most events of a plan that are named because later ones have earlier stamps.
+    package static let mostNamed = 10_000
 
     /// How many events of this part there are.
-    package func count(_ part: Part) -> UInt64 { counts[part, default: [:]].values.reduce(0, +) }
+    package func count(_ part: Part, _ reach: Reach = .plan) -> UInt64 {
+        counts[part, default: [:]].values.reduce(0, +) + (reach == .now ? later[part, default: 0] : 0)
+    }
 
-    /// Says whether two plans take the same away: 16 hexadecimal digits.
-    package var fingerprint: String {
-        var text = "sillok-erasure-plan-v1\n\(target)\n"
+    /// Says whether two plans take the same away.
+    package var seen: Seen {
+        var text = "sillok-erasure-plan-v2\n\(target)\n\(vector.text)\n"
         for part in Part.allCases {
             for (type, count) in counts[part, default: [:]].sorted(by: { $0.key < $1.key }) {
                 text += "\(part.rawValue) \(type) \(count)\n"
             }
         }
-        return String(SHA256().digest(Array(text.utf8)).description.prefix(16))
+        let digest = SHA256().digest(Array(text.utf8)).description
+        return Seen(fingerprint: String(digest.prefix(Seen.digits)), vector: vector)
     }
 
     /// Looks through the log.
     ///
-    /// - Parameter progress: Told of positions: how far it is, and how far it goes.
-    package init(_ target: Target, _ log: LogReader, progress: (UInt64, UInt64) -> Void = { _, _ in })
-        throws(StoreError)
-    {
+    /// - Parameters:
+    ///   - known: Up to where the plan was made that is looked at again; `nil`: this is a new one.
+    ///   - progress: Told of positions: how far it is, and how far it goes.
+    package init(
+        _ target: Target, _ log: LogReader, upTo known: VersionVector? = nil,
+        progress: (UInt64, UInt64) -> Void = { _, _ in }
+    ) throws(StoreError) {
         self.target = target
-        top = try log.top()
-        var survey = try ErasureSurvey(target, log)
+        var (top, here) = (UInt64(0), [StoredOrigin]())
+        // Of one moment: what comes between the two would be in neither.
+        try log.inOneTransaction { () throws(StoreError) in
+            top = try log.top()
+            here = try log.origins()
+        }
+        self.top = top
+        let whole = VersionVector(here.map { Dot(origin: $0.id, seq: $0.size) })
+        vector = known ?? whole
+        isBehind = !whole.covers(vector)
+        let limits = here.map { ($0.ref, known?[$0.id] ?? $0.size) }
+        var survey = try ErasureSurvey(target, log, Dictionary(uniqueKeysWithValues: limits))
         while survey.cursor < top {
             try mapped { () throws(DatabaseError) in try survey.step(through: top, log, &self) }
             progress(survey.cursor, top)
         }
         conversations = survey.conversations.count
+        last = survey.last
         if case .events(let ids) = target { missing = ids.filter { survey.missing.contains($0.bits) } }
     }
 
     /// Whether something would go.
-    package var isEmpty: Bool { Part.allCases.allSatisfy { count($0) == 0 } }
+    package func isEmpty(_ reach: Reach = .plan) -> Bool { Part.allCases.allSatisfy { count($0, reach) == 0 } }
 
-    fileprivate mutating func add(_ part: Part, _ type: String, _ dot: Dot, _ node: NodeID, isAhead: Bool) {
-        counts[part, default: [:]][type, default: 0] += 1
-        if part == .own { nodes[node, default: 0] += 1 }
-        if isAhead { ahead += 1 }
+    fileprivate mutating func add(_ part: Part, _ found: Found) {
+        let isNamed: Bool
         switch part {
-        case .own:
-            if case .events = target { named.append(dot) } else if isAhead { named.append(dot) }
-        case .authored: if isAhead { authoredAhead.append(dot) }
-        case .replies: replies.append(dot)
+        case .own: if case .events = target { isNamed = true } else { isNamed = found.isAhead }
+        case .authored: isNamed = found.isAhead
+        case .replies: isNamed = true
+        }
+        guard found.isSeen else {
+            later[part, default: 0] += 1
+            firstLater[part] = min(firstLater[part] ?? found.hlc, found.hlc)
+            if isNamed { Self.name(found.dot, part, &names.later) }
+            return
+        }
+        counts[part, default: [:]][found.type, default: 0] += 1
+        if part == .own { nodes[found.node, default: 0] += 1 }
+        if found.isAhead { ahead += 1 }
+        if isNamed {
+            Self.name(found.dot, part, &names.seen)
+        } else {
+            latest[part, default: LatestEvents()].add(found.dot, found.hlc)
+        }
+    }
+
+    private static func name(_ dot: Dot, _ part: Part, _ names: inout Names) {
+        switch part {
+        case .own: names.own.append(dot)
+        case .authored: names.authored.append(dot)
+        case .replies: names.replies.append(dot)
         }
     }
 
     fileprivate mutating func addGone() { gone += 1 }
 
-    /// The erasures that do what was decided.
+    /// The erasures that do what was decided; `nil` where what has come since is so much older than the plan that too many events of it would
+    /// have to be named.
     ///
     /// - Parameters:
     ///   - authored: Whether part ``Part/authored`` goes.
     ///   - withReplies: Whether part ``Part/replies`` goes.
-    package func erasures(authored: Bool, withReplies: Bool, reason: String, who: String) -> [Erasure] {
+    package func erasures(
+        authored: Bool, withReplies: Bool, reason: String, who: String, reach: Reach = .plan
+    ) -> [Erasure]? {
         var first: Erasure
         switch target {
         case .user(let name): first = Erasure(subject: .user(name))
@@ -97,21 +185,64 @@ package struct ErasurePlan: Sendable {
         case .events: first = Erasure(subject: nil)
         }
         first.isWithAuthored = authored
-        var rest = named + (authored ? authoredAhead : []) + (withReplies ? replies : [])
-        first.events = Array(rest.prefix(Erasure.mostEvents))
-        rest.removeFirst(first.events.count)
-        var all = [first]
-        while !rest.isEmpty {
-            var next = Erasure(subject: nil)
+        let parts: [Part] = authored ? [.own, .authored] : [.own]
+        var rest: [Dot] = []
+        if reach == .plan, first.subject != nil {
+            // Below it nothing is that the plan does not list. What the plan lists above it goes by name.
+            let bounds = parts.compactMap { firstLater[$0] } + [HybridTime(rawValue: last.rawValue + 1)]
+            let before = bounds.min() ?? last
+            first.before = before
+            for part in parts {
+                guard let above = (latest[part] ?? LatestEvents()).dots(from: before) else { return nil }
+                rest += above
+            }
+            guard rest.count <= Self.mostNamed else { return nil }
+        }
+        for names in reach == .now ? [names.seen, names.later] : [names.seen] {
+            rest += names.own + (authored ? names.authored : []) + (withReplies ? names.replies : [])
+        }
+        var all: [Erasure] = []
+        var next = first
+        while true {
             next.events = Array(rest.prefix(Erasure.mostEvents))
             rest.removeFirst(next.events.count)
+            (next.reason, next.who) = (reason, who)
             all.append(next)
+            guard !rest.isEmpty else { return all }
+            next = Erasure(subject: nil)
         }
-        for index in all.indices {
-            all[index].reason = reason
-            all[index].who = who
-        }
-        return all
+    }
+}
+
+/// An event that a plan is about.
+private struct Found {
+    let type: String
+    let dot: Dot
+    let node: NodeID
+    let hlc: HybridTime
+    let isAhead: Bool
+    /// Whether it is in the plan's vector.
+    let isSeen: Bool
+}
+
+/// The events with the latest stamps, so many as may be named.
+private struct LatestEvents: Sendable {
+    private var events: [(hlc: HybridTime, dot: Dot)] = []
+    /// Below it some were left out.
+    private var floor: HybridTime?
+
+    mutating func add(_ dot: Dot, _ hlc: HybridTime) {
+        events.append((hlc, dot))
+        guard events.count > 2 * ErasurePlan.mostNamed else { return }
+        events.sort { $0.hlc > $1.hlc }
+        floor = events[ErasurePlan.mostNamed].hlc
+        events.removeLast(events.count - ErasurePlan.mostNamed)
+    }
+
+    /// Those that are not before `hlc`; `nil` if not all of them are known any more.
+    func dots(from hlc: HybridTime) -> [Dot]? {
+        if let floor, floor >= hlc { return nil }
+        return events.filter { $0.hlc >= hlc }.map(\.dot)
     }
 }
 
@@ -129,10 +260,15 @@ private struct ErasureSurvey {
     private(set) var missing: Set<UUIDBits>
     private let reserved: Set<Int64>
     private let now = WallClock.now
+    /// By origin, up to which seq its events are in the plan's vector.
+    private let limits: [Int64: UInt64]
+    /// The latest stamp of those.
+    private(set) var last = HybridTime(rawValue: 0)
     /// Of the user's events, to know replies by.
     private var ids: Set<UUIDBits> = []
 
-    init(_ target: ErasurePlan.Target, _ log: LogReader) throws(StoreError) {
+    init(_ target: ErasurePlan.Target, _ log: LogReader, _ limits: [Int64: UInt64]) throws(StoreError) {
+        self.limits = limits
         var (person, talk, wanted): (Int64?, Int64?, Set<UUIDBits>) = (nil, nil, [])
         switch target {
         // A text that no event has matches no row.
@@ -164,17 +300,22 @@ private struct ErasureSurvey {
             count += 1
             let row = ErasedRow(select)
             cursor = row.position
+            let isSeen = row.seq <= limits[row.origin] ?? 0
+            let isAhead = row.hlc.milliseconds > now
+            if isSeen, !isAhead { last = max(last, row.hlc) }
             guard let part = part(of: row, select), !reserved.contains(select.int64(6)) else { continue }
             if !missing.isEmpty, let id = select.uuid(10) { missing.remove(id) }
             guard select.int64(9) == 1 else {
                 plan.addGone()
                 continue
             }
-            if let conversation = row.conversation { conversations.insert(conversation) }
+            if isSeen, let conversation = row.conversation { conversations.insert(conversation) }
             guard let node = row.node else { continue }
             let dot = Dot(origin: try log.names.origin(row.origin, on: log.connection), seq: row.seq)
             let type = try log.names.text(select.int64(6), on: log.connection)
-            plan.add(part, type, dot, node, isAhead: row.hlc.milliseconds > now)
+            let found = Found(
+                type: type, dot: dot, node: node, hlc: row.hlc, isAhead: isAhead, isSeen: isSeen)
+            plan.add(part, found)
         }
         if count < Self.rows { cursor = top }
     }

@@ -40,15 +40,21 @@ package struct StoreReplay {
     /// Events that one transaction takes.
     private static let batch = 8_192
 
-    /// Makes the store in `folder`, which must not be there or be empty. It is whole and on the disk when this returns; of one that was
-    /// broken off nothing stays.
+    /// Makes the store in `folder`, which must not be there or be empty but for what an interrupted replay has left. It is whole and on the disk
+    /// when this returns; of one that was broken off nothing stays.
     ///
     /// - Parameter progress: Runs with the position that was replayed; ends the replay where it returns false.
     /// - Throws: `E_STORE_FILE` if there is something in `folder`; `E_CLOSED` when it was ended.
     package func make(in folder: String, progress: (UInt64) -> Bool = { _ in true }) throws(StoreError) -> Report {
         let copy = StoreFiles(folder)
-        let isMade = try Self.prepare(copy.folder)
-        let unfinished = copy.folder + "/log.new"
+        let isMade = try Self.make(copy.folder)
+        let unfinished = copy.folder + "/" + Self.unfinished
+        // Held while it is made, so that no second run takes away what this one writes.
+        let lock = open(copy.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard lock >= 0 else { throw .system(copy.folder) }
+        defer { close(lock) }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { throw .locked(path: copy.folder, owner: "another replay") }
+        if !isMade { try Self.clear(copy) }
         do throws(StoreError) {
             try mapped { () throws(DatabaseError) in
                 let connection = try Connection(path: unfinished, mode: .write)
@@ -68,15 +74,29 @@ package struct StoreReplay {
         }
     }
 
-    /// Makes the folder, or sees to it that it is empty. Returns whether it was made.
-    private static func prepare(_ folder: String) throws(StoreError) -> Bool {
+    /// The log while it is made.
+    private static let unfinished = "log.new"
+
+    /// Whether it was not there.
+    private static func make(_ folder: String) throws(StoreError) -> Bool {
         if mkdir(folder, 0o700) == 0 { return true }
         guard errno == EEXIST else { throw .system(folder) }
-        guard try SmallFile.names(in: folder).allSatisfy({ $0 == "." || $0 == ".." }) else {
-            throw .badFile("\(folder) is not empty", wayOut: "name a folder that is not there yet, or an empty one")
-        }
-        try StoreLock.requirePrivate(folder)
         return false
+    }
+
+    /// Takes away what a replay has left that was killed, and sees to it that nothing else is there.
+    private static func clear(_ copy: StoreFiles) throws(StoreError) {
+        let left = Set(["", "-wal", "-shm", "-journal"].map { unfinished + $0 })
+        let others = try SmallFile.names(in: copy.folder).filter { $0 != "." && $0 != ".." && !left.contains($0) }
+        guard others.isEmpty else {
+            let way =
+                copy.exists
+                ? "a store is there: of a replay that was ended while it compared the log is whole, as 'syncctl verify' tells; take "
+                    + "the folder away, or name another one" : "name a folder that is not there yet, or an empty one"
+            throw .badFile("\(copy.folder) is not empty", wayOut: way)
+        }
+        try StoreLock.requirePrivate(copy.folder)
+        SmallFile.removeDatabase("\(copy.folder)/\(unfinished)")
     }
 
     private static func sync(_ path: String) throws(StoreError) {

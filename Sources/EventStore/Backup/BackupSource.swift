@@ -4,7 +4,7 @@ package final class BackupSource {
     /// Whose log it is.
     package let identity: StoreIdentity
     private let files: StoreFiles
-    private let log: LogReader
+    let log: LogReader
     private let rows: SnapshotReader
     private let sha = SHA256()
 

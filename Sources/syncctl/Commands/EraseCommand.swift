@@ -10,12 +10,16 @@ enum EraseCommand {
         .value("who", "NAME", "Who asked for it: it is part of the record."),
         .flag("dry-run", "Only shows what would go."),
         .value("plan", "FILE", "Writes what was decided there, for --confirm; nothing is erased."),
-        .value("confirm", "FILE", "Erases what the plan in this file says, if that is still what would go."),
+        .value("confirm", "FILE", "Erases what the plan in this file lists, and nothing that has come since."),
+        .value(
+            "up-to", "MOMENT", "With --confirm: erases what has come since the plan, too (now; default: plan).",
+            allowed: ErasurePlan.Reach.allCases.map(\.rawValue)),
     ]
     private static let discussion = """
         Payload and salt of the events go from every file of this node, and of every node that hears of it. That they were, who wrote \
         them, when, in which conversation and of which type stays, so that what was signed can still be proved. Copies outside of the \
-        nodes' folders, as backups and exports, are yours to find.
+        nodes' folders, as backups and exports, are yours to find. Who is erased may go on writing: what comes while you look stays, and it says \
+        how much that is.
         """
 
     static let user = Subcommand(
@@ -65,9 +69,14 @@ enum EraseCommand {
 
     private static func run(_ session: Session, _ target: ErasurePlan.Target) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
+        let planned = try planned(session, target)
         var progress = Progress("plan", unit: "events", style: session.style())
         let plan = try stored {
-            try ErasurePlan(target, LogReader(files)) { progress.update(done: $0, total: $1) }
+            // What no plan of this release is holds no more.
+            let seen = planned?.plan.flatMap { ErasurePlan.Seen(text: $0) }
+            return try ErasurePlan(target, LogReader(files), upTo: seen?.vector) {
+                progress.update(done: $0, total: $1)
+            }
         }
         progress.finish(done: plan.top, total: plan.top)
         guard plan.missing.isEmpty else {
@@ -77,7 +86,7 @@ enum EraseCommand {
                 why: "Nothing was erased.", hint: "syncctl history UID --ids shows them", exitCode: .nothingFound)
         }
         try show(session, plan)
-        guard !plan.isEmpty else {
+        guard !plan.isEmpty(planned?.reach ?? .plan) else {
             session.say(.eraseNothing)
             try session.end(count: 0)
             return .nothingFound
@@ -86,23 +95,27 @@ enum EraseCommand {
             try session.end(count: ErasureLines.lines(plan).count)
             return .success
         }
-        var order = try order(session, target)
+        var order = if let planned { planned } else { try decided(session, target) }
+        if planned != nil, !order.holds(plan) { throw changed }
         let undecided = order.undecided(plan)
         guard undecided.isEmpty else {
             let options = undecided.map { "--\($0.rawValue)" }
+            let choices = options.map { "\($0) erase, or \($0) keep" }.joined(separator: "; ")
             throw usageFailure(
                 "there are such events, and nobody has said what becomes of them: \(options.joined(separator: ", "))",
-                hint: options.map { "\($0) erase, or \($0) keep" }.joined(separator: "; "))
+                hint: planned == nil ? choices : "they have come since: another plan decides it: \(choices)")
         }
         if let path = session.arguments.value("plan") {
-            order.plan = plan.fingerprint
+            order.plan = plan.seen.text
             var bytes: [UInt8] = []
             order.line.write(to: &bytes)
             try stored { try SmallFile.replace(path, with: bytes, mode: 0o600) }
             try session.end(count: ErasureLines.lines(plan).count)
             return .success
         }
-        try confirm(session, order, plan)
+        if planned == nil { try confirm(session, order) }
+        // What was shown goes.
+        order.plan = plan.seen.text
         return try erase(session, order, plan, files)
     }
 
@@ -140,27 +153,40 @@ enum EraseCommand {
         }
     }
 
-    /// What was decided, by options or by a plan.
-    private static func order(
+    /// What was decided when a plan was made; `nil` where none is to be confirmed.
+    private static func planned(
+        _ session: Session, _ target: ErasurePlan.Target
+    ) throws(CommandFailure) -> ErasureOrder? {
+        guard let path = session.arguments.value("confirm") else {
+            guard !session.has("up-to") || session.arguments.value("up-to") == nil else {
+                throw usageFailure("--up-to goes with --confirm: what is shown now goes up to now")
+            }
+            return nil
+        }
+        let said = ["authored", "replies", "reason", "who", "plan"].filter { name in
+            session.has(name) && session.arguments.value(name) != nil
+        }
+        guard said.isEmpty else {
+            throw usageFailure(
+                "--confirm does what its plan says, and nothing else: leave out --\(said.joined(separator: ", --"))",
+                hint: "for another decision make another plan: --plan FILE")
+        }
+        guard let bytes = try stored({ try SmallFile.read(path) }), let object = try? JSONObject(validating: bytes)
+        else { throw usageFailure("--confirm \(path): no plan is there") }
+        var order: ErasureOrder
+        do { order = try ErasureOrder(object) } catch { throw usageFailure("--confirm \(path): \(error.text)") }
+        guard order.target == target else { throw usageFailure("--confirm \(path): that plan is about another") }
+        guard order.plan != nil else { throw usageFailure("--confirm \(path): no plan is there") }
+        if let reach = session.arguments.value("up-to").flatMap({ ErasurePlan.Reach(rawValue: $0) }) {
+            order.reach = reach
+        }
+        return order
+    }
+
+    /// What was decided by options.
+    private static func decided(
         _ session: Session, _ target: ErasurePlan.Target
     ) throws(CommandFailure) -> ErasureOrder {
-        if let path = session.arguments.value("confirm") {
-            let said = ["authored", "replies", "reason", "who", "plan"].filter { name in
-                session.has(name) && session.arguments.value(name) != nil
-            }
-            guard said.isEmpty else {
-                throw usageFailure(
-                    "--confirm does what its plan says, and nothing else: leave out --\(said.joined(separator: ", --"))",
-                    hint: "for another decision make another plan: --plan FILE")
-            }
-            guard let bytes = try stored({ try SmallFile.read(path) }),
-                let object = try? JSONObject(validating: bytes)
-            else { throw usageFailure("--confirm \(path): no plan is there") }
-            let order: ErasureOrder
-            do { order = try ErasureOrder(object) } catch { throw usageFailure("--confirm \(path): \(error.text)") }
-            guard order.target == target else { throw usageFailure("--confirm \(path): that plan is about another") }
-            return order
-        }
         func choice(_ name: String) -> Bool? {
             session.has(name) ? session.arguments.value(name).map { $0 == "erase" } : nil
         }
@@ -173,18 +199,15 @@ enum EraseCommand {
         return order
     }
 
-    /// A plan that still holds, or the name, typed at a terminal.
-    private static func confirm(
-        _ session: Session, _ order: ErasureOrder, _ plan: ErasurePlan
-    ) throws(CommandFailure) {
-        if session.arguments.value("confirm") != nil {
-            guard order.plan == plan.fingerprint else {
-                throw CommandFailure(
-                    code: ErrorCode.planChanged.rawValue, "other events would go than the plan says",
-                    hint: "look at it again: --dry-run; then a new --plan", exitCode: .tryAgain)
-            }
-            return
-        }
+    private static var changed: CommandFailure {
+        CommandFailure(
+            code: ErrorCode.planChanged.rawValue, "what the plan lists is not what is here any more",
+            why: "Some of it is erased, or older events have come. Nothing was erased.",
+            hint: "look at it again: --dry-run; then a new --plan", exitCode: .tryAgain)
+    }
+
+    /// The name, typed at a terminal.
+    private static func confirm(_ session: Session, _ order: ErasureOrder) throws(CommandFailure) {
         guard session.terminal.isTerminal(.input), session.terminal.isTerminal(.error) else {
             throw usageFailure(
                 "nobody is here to confirm it", hint: "--plan FILE, and then the same with --confirm FILE")
@@ -204,20 +227,22 @@ enum EraseCommand {
     private static func erase(
         _ session: Session, _ order: ErasureOrder, _ plan: ErasurePlan, _ files: StoreFiles
     ) throws(CommandFailure) -> ExitCode {
-        var order = order
-        order.plan = plan.fingerprint
+        guard let erasures = order.erasures(plan) else { throw changed }
         let (event, position): (String, UInt64)
+        // What has come since the plan.
+        var later = order.later(plan)
         if let daemon = try DaemonClient.running(files) {
             let answer = try daemon.post(Route.erasures.path, order.line)
             event = answer.string("event") ?? ""
             position = UInt64(clamping: answer.integer("position") ?? 0)
+            later = UInt64(clamping: answer.integer(order.laterName) ?? 0)
             try waitUntilErased(position, files)
         } else {
             (event, position) = try stored {
                 let store = try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())")
                 defer { store.close() }
                 let author = Appender.actor?.principal ?? "uid:\(geteuid())"
-                let outcomes = try store.eraseBlocking(order.erasures(plan), author: author, actor: Appender.actor)
+                let outcomes = try store.eraseBlocking(erasures, author: author, actor: Appender.actor)
                 try store.finishErasures()
                 guard let receipt = outcomes.first?.receipt else { throw usageFailure("the erasure was not taken") }
                 return (receipt.id.description, receipt.position)
@@ -234,10 +259,37 @@ enum EraseCommand {
         try session.line(session.shown(.eraseDone, event), "erased") { line in
             line.add("event", event)
             line.add("position", position)
-            line.add("plan", plan.fingerprint)
+            line.add("plan", plan.seen.text)
+            line.add(order.laterName, later)
         }
+        if later > 0 { tell(session, order, later) }
         try session.end(count: ErasureLines.lines(plan).count + 1)
         return .success
+    }
+
+    /// As a shell reads it.
+    private static func quoted(_ text: String) -> String {
+        let plain = text.utf8.allSatisfy { byte in
+            byte >= 0x80 || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+                || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "-")
+        }
+        return plain && !text.isEmpty ? text : "'\(text.replacing(scalar: "'", with: "'\\''"))'"
+    }
+
+    /// What has come since the plan, and what to do about it.
+    private static func tell(_ session: Session, _ order: ErasureOrder, _ later: UInt64) {
+        guard order.reach == .plan else { return session.say(.eraseMore, String(later)) }
+        var words: [String]
+        switch order.target {
+        case .user(let name): words = ["user", quoted(name)]
+        case .conversation(let name): words = ["conversation", quoted(name)]
+        case .events(let ids): words = ["events"] + ids.map(\.description)
+        }
+        for (option, choice) in [("authored", order.authored), ("replies", order.replies)] {
+            if let choice { words += ["--\(option)", choice ? "erase" : "keep"] }
+        }
+        words += ["--reason", quoted(order.reason), "--who", quoted(order.who), "--plan", "FILE"]
+        session.say(.eraseLeft, String(later), Sanitizer.line("syncctl erase \(words.joined(separator: " "))"))
     }
 
     /// Waits for the daemon.

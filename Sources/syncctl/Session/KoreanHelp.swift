@@ -71,8 +71,10 @@ enum KoreanHelp {
         "Who asked for it: it is part of the record.": "요청한 사람. 기록에 남습니다.",
         "Only shows what would go.": "무엇이 삭제될지 보여 주기만 합니다.",
         "Writes what was decided there, for --confirm; nothing is erased.": "결정한 내용을 --confirm용 파일에 씁니다. 삭제하지는 않습니다.",
-        "Erases what the plan in this file says, if that is still what would go.":
-            "이 파일의 계획대로 삭제합니다. 계획과 달라졌으면 거절합니다.",
+        "Erases what the plan in this file lists, and nothing that has come since.":
+            "이 파일의 계획에 있는 것만 삭제합니다. 그 뒤에 들어온 것은 남습니다.",
+        "With --confirm: erases what has come since the plan, too (now; default: plan).":
+            "--confirm과 함께: 계획 이후에 들어온 것도 삭제합니다(now, 기본값: plan).",
         "What the user has written in the histories of others.": "이 사용자가 다른 사용자의 이력에 쓴 것.",
         "What others have written in reply.": "다른 사용자가 쓴 답글.",
         "So long between two looks (default: 1).": "몇 초마다 볼지 정합니다(기본값: 1).",

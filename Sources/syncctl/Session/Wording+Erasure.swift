@@ -25,6 +25,14 @@ extension Wording {
             Phrase(
                 "erased at this node, by event {0}; other nodes follow: syncctl erase status",
                 "이 노드에서 삭제했습니다. 이벤트: {0}. 다른 노드의 진행 상황: syncctl erase status")
+        case .eraseLeft:
+            Phrase(
+                "{0} events have come since the plan and stay; a plan of them: {1}",
+                "계획 이후에 이벤트 {0}건이 더 들어왔고 그대로 남아 있습니다. 새 계획: {1}")
+        case .eraseMore:
+            Phrase(
+                "{0} of them have come since the plan, and are erased, too",
+                "계획 이후에 들어온 이벤트 {0}건도 함께 삭제했습니다")
         case .eraseNone: Phrase("no erasures", "삭제 기록이 없습니다")
         case .eraseConfirmed: Phrase("CONFIRMED BY", "확인한 노드")
         case .eraseWaiting: Phrase("NOT YET BY", "확인하지 않은 노드")

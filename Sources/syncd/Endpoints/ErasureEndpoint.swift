@@ -53,37 +53,39 @@ extension Service {
             target: .user(user), authored: true, replies: false, reason: "asked for by the user",
             who: caller.actor.principal)
         order.plan = object.string("plan")
+        do throws(OrderProblem) { order.reach = try ErasureOrder.reach(object) } catch {
+            return exchange.refuse(.parameter, error.text)
+        }
         try erase(order, isDry: isDry, request)
     }
 
     /// Reads the headers of the whole log for the plan.
     private func erase(_ order: ErasureOrder, isDry: Bool, _ request: AdmittedRequest) throws(StoreError) {
         let exchange = request.exchange
-        let plan = try ErasurePlan(order.target, try LogReader(store.files))
+        let seen = order.plan.flatMap { ErasurePlan.Seen(text: $0) }
+        // What is no plan of this release is looked at as one that holds no more.
+        let plan = try ErasurePlan(order.target, try LogReader(store.files), upTo: seen?.vector)
         guard plan.missing.isEmpty else {
             let ids = plan.missing.map(\.description).joined(separator: ", ")
             return exchange.refuse(.notFound, "no event that can be erased has the id \(ids)")
         }
         if isDry { return tell(plan, exchange) }
-        guard !plan.isEmpty else {
+        guard !plan.isEmpty(order.reach) else {
             return exchange.refuse(
                 .notFound,
                 plan.gone > 0 ? "all \(plan.gone) events of it are erased already" : "there is nothing of it to erase"
             )
         }
-        if let seen = order.plan, seen != plan.fingerprint {
-            return exchange.refuse(
-                .planChanged, "the log has changed since the plan was made: other events would go",
-                hint: "look at a new plan, and confirm that one")
-        }
+        guard order.holds(plan) else { return changed(exchange) }
         let undecided = order.undecided(plan).map(\.rawValue)
         guard undecided.isEmpty else {
             return exchange.refuse(
                 .parameter,
                 "\(undecided.joined(separator: ", ")): there are such events; true erases them, false keeps them")
         }
+        guard let erasures = order.erasures(plan) else { return changed(exchange) }
         let author = request.caller.actor.principal
-        let outcomes = try store.eraseBlocking(order.erasures(plan), author: author, actor: request.caller.actor)
+        let outcomes = try store.eraseBlocking(erasures, author: author, actor: request.caller.actor)
         let receipts = outcomes.compactMap(\.receipt)
         guard receipts.count == outcomes.count, let first = receipts.first else {
             return exchange.refuse(.rejected, "the erasure was not taken")
@@ -92,8 +94,16 @@ extension Service {
         line.add("event", first.id.description)
         line.add("position", first.position)
         line.add("events", receipts.count)
-        line.add("plan", plan.fingerprint)
+        line.add("plan", plan.seen.text)
+        line.add(order.laterName, order.later(plan))
         exchange.send(line, status: 202)
+    }
+
+    private func changed(_ exchange: HTTPExchange) {
+        exchange.refuse(
+            .planChanged,
+            "what the plan lists is not what is here any more: some of it is erased, or older events have come",
+            hint: "look at a new plan, and confirm that one")
     }
 
     /// `GET /v1/users` of a user: refused where the node does not let users list others.
@@ -110,7 +120,7 @@ extension Service {
         for line in lines { line.write(to: &body) }
         var end = JSONLine(type: "end")
         end.add("count", lines.count)
-        end.add("plan", plan.fingerprint)
+        end.add("plan", plan.seen.text)
         end.write(to: &body)
         exchange.send(lines: body)
     }

@@ -110,6 +110,16 @@ enum BackupCreateCommand {
                 "what was erased stays in \(report.unreached.joined(separator: ", ")): they are damaged, or of another history; take them away"
             )
         }
+        if !report.putBack.isEmpty {
+            session.say(
+                "an older copy was put back over \(report.putBack.joined(separator: ", ")): what was erased since is taken out again"
+            )
+        }
+        if !report.cleared.isEmpty {
+            session.say(
+                "\(EventText.count(report.cleared.count, "file")) with what was erased taken away, that no backup names"
+            )
+        }
         if report.rewritten > 0 {
             session.say("\(EventText.count(report.rewritten, "segment")) written again without what was erased")
         }
@@ -139,6 +149,8 @@ enum BackupCreateCommand {
             line.add("uncovered", report.uncovered)
             line.add("rewritten", report.rewritten)
             line.add("unreached", report.unreached)
+            line.add("put_back", report.putBack)
+            line.add("cleared", report.cleared)
             line.add("broken", report.broken.map(\.description))
             line.add("milliseconds", milliseconds)
         }

@@ -24,7 +24,7 @@ extension CommandFailure {
         case .store, .command: .ioError
         case .noRepository, .noBackup: .inputMissing
         case .notEmpty: .cannotCreate
-        case .damaged, .log: .integrityFailure
+        case .damaged, .erased, .log: .integrityFailure
         case .key, .plain, .keyFile: .badInput
         case .busy, .erasing, .unsigned: .tryAgain
         case .interrupted: .interrupted
@@ -41,6 +41,7 @@ extension CommandFailure {
             "a later release reads what it made; if none made it, the file is this one line again: \(Repository.mark)"
         case .damaged(StreamReader.name, _): "all streams, whole and in their order: the full one first"
         case .damaged: "'syncctl backup verify FOLDER' says which backups are whole; --backup ID names another one"
+        case .erased: "'syncctl backup create FOLDER' with its node's store"
         case .key(_, false): "--key-file FILE, with the key that it was made with"
         case .key: "the key that it was made with; if that is the one, the file was changed: another copy of it"
         case .plain: "without --key-file; for a key begin another repository"

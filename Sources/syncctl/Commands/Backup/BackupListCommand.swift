@@ -57,7 +57,7 @@ enum BackupPruneCommand {
             arguments: [BackupSession.repositoryArgument],
             options: [
                 BackupSession.keyOption,
-                .value("keep", "N", "Keeps the newest N backups."),
+                .value("keep", "N", "Keeps the newest N backups of each node."),
                 .value("keep-days", "D", "Keeps those of the last D days."),
             ],
             examples: [
@@ -66,7 +66,7 @@ enum BackupPruneCommand {
                 .init("syncctl backup prune /backups/seoul", "only what interrupted runs have left"),
             ],
             discussion: """
-                The newest backup always stays, and so do the segments and attachments that a kept backup needs, whichever backup has written \
+                The newest backup of each node always stays, and so do the segments and attachments that a kept backup needs, whichever backup has written \
                 them. Where a manifest cannot be read, or another file lies beside the manifests, nothing is taken away.
                 """), run: prune)
 

@@ -70,7 +70,7 @@ enum BackupRestoreCommand {
         }
         // What the command gave is proven and in its place; that it was all is what the command denies.
         if let failed { throw CommandFailure(failed) }
-        return report.missing.isEmpty ? .success : .degraded
+        return report.missing.isEmpty && report.notErased == 0 ? .success : .degraded
     }
 
     /// Attachments that are named one by one.
@@ -122,6 +122,12 @@ enum BackupRestoreCommand {
                 "\(EventText.count(report.erasedLater, "event")) were erased after this moment, and are empty; the node records that once more"
             )
         }
+        if report.notErased > 0 {
+            session.say(
+                "\(EventText.count(report.notErased, "event")) came back that were erased since: an older copy was put back into the "
+                    + "repository. 'backup create' of its node takes that out; here erase them again, or restore after that"
+            )
+        }
         let without = report.hasKey ? "" : ", without node.key"
         try session.line(
             Sanitizer.line(
@@ -135,6 +141,7 @@ enum BackupRestoreCommand {
             line.add("attachments", report.attachments)
             line.add("attachments_missing", report.missing.count)
             line.add("erased_later", report.erasedLater)
+            line.add("not_erased", report.notErased)
             line.add("milliseconds", milliseconds)
         }
         try session.end(count: 1)

@@ -1,0 +1,157 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Backups
+@testable import EventStore
+
+/// An older copy that was put back over a repository has what was erased since: whoever reads it says so, and the node takes it out (INV-11).
+struct PutBackTests {
+    private static func word() -> String { "비밀\(UInt64.random(in: 1 << 60 ... .max))" }
+
+    /// Two backups, of which the copy is; an erasure; a third. Then the copy is put back over it.
+    private func putBack(_ word: String, key: StreamKey? = nil) throws -> (archive: Archive, picture: Digest) {
+        let archive = try Archive()
+        try archive.append(20)
+        try archive.create(key: key)
+        try archive.append(5, user: "u-1", text: word)
+        let picture = try archive.attach(Array(word.utf8), user: "u-1")
+        try archive.create(key: key)
+        let old = archive.folder.file("old")
+        try FileManager.default.copyItem(atPath: archive.repositoryPath, toPath: old)
+        try archive.erase("u-1")
+        try archive.create(key: key)
+        #expect(try archive.check(key: key).findings.isEmpty)
+        try Self.rsync(old, archive.repositoryPath)
+        return (archive, picture)
+    }
+
+    /// Every file of one folder over those of another.
+    private static func rsync(_ from: String, _ to: String) throws {
+        let files = FileManager.default
+        for name in try #require(files.enumerator(atPath: from)).compactMap({ $0 as? String }) {
+            var isFolder: ObjCBool = false
+            #expect(files.fileExists(atPath: "\(from)/\(name)", isDirectory: &isFolder))
+            if isFolder.boolValue {
+                try files.createDirectory(atPath: "\(to)/\(name)", withIntermediateDirectories: true)
+            } else {
+                try? files.removeItem(atPath: "\(to)/\(name)")
+                try files.copyItem(atPath: "\(from)/\(name)", toPath: "\(to)/\(name)")
+            }
+        }
+    }
+
+    private func erased(_ report: RepositoryReport) -> [BackupError] {
+        report.findings.filter { $0.code == "E_BACKUP_ERASED" }
+    }
+
+    private func hasWord(_ word: String, _ archive: Archive, _ key: StreamKey? = nil) throws -> Bool {
+        try archive.repository(key: key).manifests().good.enumerated().contains { index, manifest in
+            let name = "look-\(UInt32.random(in: 0 ... .max))-\(index)"
+            return try !ByteScan.find([word], in: [archive.restore(name, manifest.id, key: key).folder]).isEmpty
+        }
+    }
+
+    @Test(
+        "An older copy over a repository is a finding that names the file, a drill is bad, a restore says so, and the next backup is clean again",
+        arguments: [nil, testKey])
+    func overIt(key: StreamKey?) throws {
+        let word = Self.word()
+        let (archive, picture) = try putBack(word, key: key)
+        let ids = try archive.repository(key: key).ids()
+        let report = try archive.check(key: key)
+        #expect(erased(report).count == 1 && report.findings.count == 1, "\(report.findings)")
+        let stale = try archive.repository(key: key).backup(ids[1]).segments[1].file
+        #expect(erased(report).first == .erased(file: "segments/\(stale)", rows: 6))
+        #expect(
+            try erased(archive.check(ids[1], key: key)).count == 1 && erased(archive.check(ids[2], key: key)).isEmpty)
+        let drill = try archive.drill(try archive.repository(key: key).backup(ids[1]), key: key)
+        #expect(!drill.isGood && drill.findings.contains { $0.contains("6 events") }, "\(drill.findings)")
+        try look(archive, ids, key)
+
+        let made = try archive.create(key: key)
+        #expect(made.putBack == Array(ids[0...1]) && made.rewritten == 1, "\(made)")
+        let after = try archive.check(key: key)
+        #expect(after.findings.isEmpty && after.proven.count == 4 && after.leftovers.isEmpty, "\(after)")
+        #expect(try !hasWord(word, archive, key))
+        #expect(
+            try archive.repository(key: key).manifests().good.allSatisfy {
+                $0.attachments.allSatisfy { $0.digest != picture }
+            })
+        #expect(
+            try !FileManager.default.fileExists(
+                atPath: "\(archive.repositoryPath)/\(archive.repository(key: key).name(ofAttachment: picture))"))
+        let again = try archive.create(key: key)
+        #expect(again.putBack.isEmpty && again.rewritten == 0 && again.cleared.isEmpty)
+    }
+
+    /// What restores of the old backup and of the newest say.
+    private func look(_ archive: Archive, _ ids: [String], _ key: StreamKey?) throws {
+        let repository = try archive.repository(key: key)
+        let come = try BackupRestore(into: archive.folder.file("r"), withKey: false) { _, _ in true }
+            .run(repository.backup(ids[1]), of: repository)
+        #expect(come.notErased == 6)
+        #expect(try archive.drill(repository.backup(ids[2]), key: key).isGood)
+    }
+
+    @Test(
+        "Where only the files came back, which no backup names, they are a finding, and the next backup takes them away"
+    )
+    func unnamed() throws {
+        let word = Self.word()
+        let (archive, picture) = try putBack(word)
+        // The manifests are those of the erasure again.
+        try archive.create()
+        let clean = archive.folder.file("clean")
+        try FileManager.default.copyItem(atPath: archive.repositoryPath, toPath: clean)
+        for name in ["segments", "attachments"] {
+            try Self.rsync(archive.folder.file("old") + "/" + name, archive.repositoryPath + "/" + name)
+        }
+        let report = try archive.check()
+        #expect(erased(report).count == 1 && report.unnamed == 1, "\(report.findings)")
+        let made = try archive.create()
+        #expect(made.cleared.count == 2 && made.putBack.isEmpty, "\(made.cleared)")
+        let name = try archive.repository().name(ofAttachment: picture)
+        #expect(!FileManager.default.fileExists(atPath: "\(archive.repositoryPath)/\(name)"))
+        #expect(try archive.check().findings.isEmpty && archive.check().leftovers.isEmpty)
+    }
+
+    @Test(
+        "Where the copy has replaced the whole repository, the node that has erased takes it out at its next backup")
+    func replaced() throws {
+        let word = Self.word()
+        let (archive, _) = try putBack(word)
+        try FileManager.default.removeItem(atPath: archive.repositoryPath)
+        try FileManager.default.copyItem(atPath: archive.folder.file("old"), toPath: archive.repositoryPath)
+        // Nothing in it says so.
+        #expect(try archive.check().findings.isEmpty)
+        let made = try archive.create()
+        #expect(made.rewritten == 1)
+        #expect(try !hasWord(word, archive) && archive.check().findings.isEmpty)
+    }
+
+    @Test(
+        "After a restore positions of erasures begin anew: those of the old history do not hide what is erased in the new one"
+    )
+    func otherNumbers() throws {
+        let word = Self.word()
+        let archive = try Archive()
+        try archive.append(5, user: "u-1", text: word)
+        try archive.append(5, user: "u-2")
+        let first = try archive.create().manifest
+        try archive.append(50)
+        try archive.erase("u-2")
+        try archive.create()
+        let rewound = try archive.restore("rewound", first.id)
+        archive.store.close()
+        try FileManager.default.removeItem(atPath: archive.files.folder)
+        try FileManager.default.moveItem(atPath: rewound.folder, toPath: archive.files.folder)
+        archive.store = try EventStore(opening: archive.files.folder)
+        try archive.store.finishErasures()
+        try archive.erase("u-1")
+        let made = try archive.create()
+        #expect(made.rewritten == 1, "\(made)")
+        #expect(try ByteScan.find([word], in: [archive.restore("r", first.id).folder]).isEmpty)
+        #expect(try ByteScan.find([word], in: [archive.restore("s", made.manifest.id).folder]).isEmpty)
+    }
+}
