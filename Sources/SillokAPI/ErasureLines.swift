@@ -170,7 +170,7 @@ package struct ErasureOrder: Sendable {
             + (replies == true ? plan.later[.replies, default: 0] : 0)
     }
 
-    /// What these are called: they are left, or more than planned.
+    /// The name of these in lines: they are left, or more than planned.
     package var laterName: String { reach == .now ? "more" : "left" }
 
     /// As ``init(_:)`` reads it.

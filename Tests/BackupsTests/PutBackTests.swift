@@ -5,7 +5,7 @@ import Testing
 @testable import Backups
 @testable import EventStore
 
-/// An older copy that was put back over a repository has what was erased since: whoever reads it says so, and the node takes it out (INV-11).
+/// An older copy that was put back over a repository has what was erased since: each command that reads it says so, and the node takes it out (INV-11).
 struct PutBackTests {
     private static func word() -> String { "비밀\(UInt64.random(in: 1 << 60 ... .max))" }
 

@@ -146,7 +146,8 @@ struct ErasurePlanProgramTests {
         #expect(ask(#""plan":"\#(plan)","up_to":"then""#)?.0 == 400)
         let done = try #require(ask(#""plan":"\#(plan)""#))
         #expect(done.0 == 202 && done.1["left"] as? Int == 1, "\(done)")
-        // What is done is not done again.
+        // What is gone does not go again.
+        try gone([words[1]], node)
         #expect(ask(#""plan":"\#(plan)""#)?.0 == 404)
         let next = try #require(ask(#""dry_run":true"#)?.1["plan"] as? String)
         try append(node, [words[3]])

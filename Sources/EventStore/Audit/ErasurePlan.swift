@@ -69,7 +69,7 @@ package struct ErasurePlan: Sendable {
     package private(set) var top: UInt64 = 0
     package let target: Target
     private var names = (seen: Names(), later: Names())
-    /// The latest stamp in the vector, of whomever, but for those ahead of this node's clock.
+    /// The latest stamp in the vector, of any user, but for those ahead of this node's clock.
     private var last = HybridTime(rawValue: 0)
     /// By part: the first stamp of what has come since, and the events with the latest stamps of what was there.
     private var firstLater: [Part: HybridTime] = [:]
