@@ -26,7 +26,7 @@ extension KoreanHelp {
         "Leave node.key out: the store can be read, and no node be started on it.":
             "node.key를 뺍니다. 읽을 수는 있지만 노드를 시작할 수는 없습니다.",
         "Reads streams that this command writes, run by the shell.": "셸로 실행한 이 명령이 내보내는 스트림에서 복원합니다.",
-        "Keeps the newest N backups.": "가장 새 백업 N개를 남깁니다.",
+        "Keeps the newest N backups of each node.": "노드마다 가장 새 백업 N개를 남깁니다.",
         "Keeps those of the last D days.": "최근 D일의 백업을 남깁니다.",
         "Where there is room for the log (default: TMPDIR, /var/tmp).":
             "로그를 복원할 여유 공간이 있는 폴더(기본값: TMPDIR, /var/tmp).",

@@ -212,10 +212,12 @@ enum KoreanHelp {
         """
         Payload and salt of the events go from every file of this node, and of every node that hears of it. That they were, who wrote \
         them, when, in which conversation and of which type stays, so that what was signed can still be proved. Copies outside of the \
-        nodes' folders, as backups and exports, are yours to find.
+        nodes' folders, as backups and exports, are yours to find. Who is erased may go on writing: what comes while you look stays, and it says \
+        how much that is.
         """:
             "내용과 salt가 이 노드의 모든 파일에서, 그리고 이 소식을 받은 모든 노드에서 사라집니다. 이벤트가 있었다는 것, 작성자, 시각, "
-            + "대화, 종류는 남으므로 서명한 것은 계속 증명됩니다. 백업과 내보낸 파일처럼 노드 폴더 밖의 사본은 직접 찾아 지워야 합니다.",
+            + "대화, 종류는 남으므로 서명한 것은 계속 증명됩니다. 백업과 내보낸 파일처럼 노드 폴더 밖의 사본은 직접 찾아 지워야 합니다. "
+            + "삭제 대상 사용자는 계속 쓸 수 있습니다. 확인하는 동안 들어온 것은 남고, 몇 건인지 알려 줍니다.",
         "In display order, the same on every node. Exit code 1 when nothing matched.":
             "표시 순서는 모든 노드에서 같습니다. 찾은 것이 없으면 종료 코드는 1입니다.",
         "Exit code 1 when there is no such survey.": "그런 설문이 없으면 종료 코드는 1입니다.",
