@@ -176,4 +176,4 @@ class PermittedTests(DaemonTests):
         for file in Path(self.a.store).rglob("*"):
             if file.is_file() and os.access(file, os.R_OK):
                 self.assertNotIn(secret.encode(), file.read_bytes(), file)
-        self.assertIn("VERIFIED", self.a.ctl("verify"))
+        until(lambda: "VERIFIED" in self.a.ctl("verify"))
