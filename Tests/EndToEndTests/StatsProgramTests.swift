@@ -5,7 +5,7 @@ import Testing
 @testable import syncctl
 
 /// `stats` and `top`: figures of a node, and of files.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct StatsProgramTests {
     private func append(_ count: Int, to daemon: DaemonProcess) {
         let api = APIClient(socket: daemon.store + "/api.sock")
@@ -25,7 +25,7 @@ struct StatsProgramTests {
         #expect(api.ask("PUT", "/v1/subscriptions/bot", body: #"{"start":"first"}"#)?.0 == 201)
         // The views follow, and conversations are not counted each time.
         var run = try daemon.syncctl("stats", "--json")
-        for _ in 0..<100 where run.lines.first?["conversations"] as? Int != 1 {
+        for _ in 0..<1_200 where run.lines.first?["conversations"] as? Int != 1 {
             usleep(50_000)
             run = try daemon.syncctl("stats", "--json")
         }
