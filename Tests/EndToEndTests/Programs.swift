@@ -102,7 +102,8 @@ final class DaemonProcess: @unchecked Sendable {
         let state = process.isRunning ? "has not answered within 60 s" : "ended with \(process.terminationStatus)"
         let said = (try? String(contentsOfFile: log, encoding: .utf8))?.suffix(2_000) ?? ""
         let asked = try? Programs.syncctl(store, ["status", "--json"])
-        Issue.record("\(name) did not start: it \(state)\n\(said)\nstatus: \(asked?.output ?? "") \(asked?.errors ?? "")")
+        let status = "\(asked?.output ?? "") \(asked?.errors ?? "")"
+        Issue.record("\(name) did not start: it \(state)\n\(said)\nstatus: \(status)")
     }
 
     /// SIGKILL: nothing is said, nothing is flushed.

@@ -1,3 +1,4 @@
+import EventStore
 import Foundation
 import TestSupport
 import Testing
@@ -51,9 +52,13 @@ struct StatsProgramTests {
     func top() throws {
         let daemon = try DaemonProcess("n")
         try daemon.start()
-        let writer = Thread { append(40, to: daemon) }
+        // Between any two looks something is appended, however late they come.
+        let isOver = Lock(false)
+        let writer = Thread { while !isOver.withLock({ $0 }) { append(1, to: daemon) } }
         writer.start()
         let run = try daemon.syncctl("top", "--json", "--looks", "2")
+        isOver.withLock { $0 = true }
+        waitWhile(!writer.isFinished)
         #expect(run.code == 0 && run.lines.count == 3, "\(run.errors)")
         let look = try #require(run.lines.first)
         #expect(look["type"] as? String == "top" && look["time"] is String)
