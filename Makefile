@@ -19,7 +19,7 @@ help:
 	@echo 'make example   builds and runs Examples/Embedding: a program that uses the two libraries'
 	@echo 'make docs      the pages of the two libraries (DocC) in .build/docs, for any web server'
 	@echo 'make tamper    flips every STEP-th bit of the files of a store: docs/reference/RELIABILITY.md'
-	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10; SEED=n for the same faults again'
+	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10, and all dialogues of ../shared/data; SEED=n for the same faults again'
 	@echo 'make acceptance  feed, subscriptions, access, API and gateway as the documents promise them: workers, daemons and nodes die; strangers ask'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults, after planted defects; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
@@ -55,23 +55,17 @@ demo: build
 	@Scripts/demo .build/release
 
 test: deps
-	@Scripts/install-packages python3
-	python3 -B -m unittest discover -s Benchmarks -t Benchmarks
+	@Scripts/install-packages python3 python3-cryptography
 	$(SWIFT) build --build-tests
 	@$(MAKE) --no-print-directory hostile-venv || echo 'the packages of Tests/Hostile cannot be had: its quick part is skipped' >&2
-	Tests/Hostile/run test
 	Scripts/run-tests "$$($(SWIFT) build --show-bin-path)"
-	@Scripts/install-packages python3-cryptography
-	python3 -B -W ignore::ResourceWarning -m unittest discover -s Tests/Reliability -t Tests/Reliability
-	python3 -B -m unittest discover -s Tests/Pages -t Tests/Pages -p 'test_*files.py'
-	python3 -B -W ignore::ResourceWarning -m unittest discover -s Tests/Clients -t Tests/Clients -p test_gateway.py
 	@echo 'the pages were not tried in a browser here: make pages-test'
 
 # A package of its own, so it sees what is public and no more.
 example: deps
 	@# SwiftPM does not always notice new files of a package that is named by its path: the plan is made anew.
 	@rm -f .build/example/debug.yaml
-	$(SWIFT) build --package-path Examples/Embedding --scratch-path $(CURDIR)/.build/example
+	SILLOK_UNOPTIMISED=1 $(SWIFT) build --package-path Examples/Embedding --scratch-path $(CURDIR)/.build/example
 	timeout 120 .build/example/debug/embedding
 
 docs: deps
@@ -99,7 +93,7 @@ tamper: deps
 soak: deps
 	$(SWIFT) build --build-tests
 	SILLOK_SOAK_SECONDS=$$(($(MINUTES) * 60)) SILLOK_SOAK_SEED=$(SEED) \
-	  $(SWIFT) test --skip-build --no-parallel --filter SoakTests
+	  $(SWIFT) test --skip-build --no-parallel --filter 'SoakTests|TwoDaemonsTests'
 
 # Built with the optimizer: a seed takes some 30 ms. Before many seeds, whether each planted defect is found.
 sim: OPTIMIZED = -c release --product sillok-sim $(if $(SILLOK_GATES_BUILD),--scratch-path $(SILLOK_GATES_BUILD))

@@ -280,16 +280,26 @@ enum Daemon {
             throw CommandFailure(error)
         }
         if let mismatch { throw mismatch }
-        do throws(StoreError) {
-            let socket = configuration.api.socket.path.map { " socket \($0)" } ?? ""
-            return try EventStore(
-                opening: folder, durability: configuration.storage.durability == .full ? .full : .normal,
-                owner: "syncd pid \(getpid())\(socket)",
-                witness: witness(configuration.storage, log))
-        } catch {
-            throw CommandFailure(error)
+        let witness = witness(configuration.storage, log)
+        let start = MonotonicClock.now
+        while true {
+            do throws(StoreError) {
+                let socket = configuration.api.socket.path.map { " socket \($0)" } ?? ""
+                return try EventStore(
+                    opening: folder, durability: configuration.storage.durability == .full ? .full : .normal,
+                    owner: "syncd pid \(getpid())\(socket)", witness: witness)
+            } catch {
+                // A command that was asked before the start brings the views up to date, and ends by itself. Another daemon does not.
+                guard case .locked(_, let owner) = error, !owner.hasPrefix("syncd "),
+                    MonotonicClock.now - start < patience
+                else { throw CommandFailure(error) }
+                sleepMilliseconds(20)
+            }
         }
     }
+
+    /// How long a start waits for a command that has the store, in nanoseconds.
+    private static let patience: UInt64 = 15_000_000_000
 
     /// Makes the folder of the witness, if it is to lie beside the store. Where that cannot be done the witness says so, and
     /// stops nothing.

@@ -134,7 +134,7 @@ struct ErasedBackupTests {
         let store = try EventStore(opening: files.folder)
         var isRecorded = false
         _ = try store.follower { () throws(StoreError) in
-            for _ in 0..<200 where !isRecorded {
+            for _ in 0..<1_200 where !isRecorded {
                 isRecorded = access(files.laterErasures, F_OK) != 0
                 if !isRecorded { usleep(50_000) }
             }

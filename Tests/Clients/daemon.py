@@ -34,7 +34,7 @@ class Daemon:
         flags += ["--peer-listen", "127.0.0.1:0"] if self.peers else []
         with open(self.store.with_suffix(".log"), "ab") as log:
             self.process = subprocess.Popen([str(BINARIES / "syncd"), *flags], stdout=log, stderr=log)
-        until(lambda: Sillok(self.base, patience=0).request("GET", "/readyz").status == 200, 30, SillokError)
+        until(lambda: Sillok(self.base, patience=0).request("GET", "/readyz").status == 200, 60, SillokError)
 
     @property
     def base(self) -> str:
@@ -45,7 +45,7 @@ class Daemon:
 
     def ctl(self, *words: str, input: Optional[str] = None) -> str:
         done = subprocess.run([str(BINARIES / "syncctl"), *words, "--store", str(self.store)], capture_output=True, text=True,
-                              input=input, timeout=60, check=False)
+                              input=input, timeout=120, check=False)
         if done.returncode:
             raise AssertionError(f"syncctl {words}: {done.returncode}: {done.stdout}{done.stderr}")
         return done.stdout
@@ -62,11 +62,11 @@ class Daemon:
                 told = self.store.with_suffix(".log").read_text("utf-8", "replace")
                 print(f"{self.name} ended by itself: {self.process.returncode}\n{told[-6000:]}", file=sys.stderr)
             self.process.send_signal(how)
-            self.process.wait(30)
+            self.process.wait(60)
         self.process = None
 
 
-def until(what: Callable[[], Any], seconds: float = 10.0, *passing: type) -> Any:
+def until(what: Callable[[], Any], seconds: float = 60.0, *passing: type) -> Any:
     """Waits for something that holds."""
     end = time.monotonic() + seconds
     while True:

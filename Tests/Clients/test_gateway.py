@@ -45,7 +45,7 @@ class Gateway:
     def start(self) -> None:
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([str(BINARIES / "sillok-gateway"), "run", "--config", str(self.config)], stdout=log, stderr=log)
-        until(lambda: urllib.request.urlopen(f"http://127.0.0.1:{self.web}/livez", timeout=5).status == 200, 20, OSError)
+        until(lambda: urllib.request.urlopen(f"http://127.0.0.1:{self.web}/livez", timeout=5).status == 200, 60, OSError)
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)

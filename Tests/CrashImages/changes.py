@@ -123,7 +123,7 @@ def check_erasure(r, image, acknowledged, folder, seed, told=()):
             code, out, error = r.programs.control(r.store, "erase", "user", "u-gone", "--confirm", plan, environment=environment)
             if code:
                 return findings.problem("half", f"the plan cannot be confirmed again: {code} {(out + error).strip()[-400:]}")
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while states() != ["applied"]:
             if time.monotonic() > end:
                 return findings.problem("half", f"it does not go on: {states()}")

@@ -78,7 +78,7 @@ def check_image(recording, image, acknowledged, folder, seed, told=(), at_rest=N
 
 
 def _append(client, event, findings):
-    for _ in range(1000):
+    for _ in range(6000):
         status, ids = client.append([event])
         if status != 503:
             break

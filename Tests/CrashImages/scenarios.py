@@ -127,7 +127,7 @@ class Recording:
         return events
 
     def append_again(self, client, events):
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while True:
             try:
                 status, ids = client.append(events)

@@ -13,6 +13,7 @@ from scenarios import Recording
 
 PROGRAMS = os.environ.get("CRASH_PROGRAMS", os.path.join(PROJECT, ".build", "debug"))
 IO_ERROR = 74
+GOES_ON = 3
 
 
 class Outcome:
@@ -56,8 +57,9 @@ class FailingDiskTests(unittest.TestCase):
         outcome.refused += [e for e in events if e.id not in ids]
         return ids
 
-    def under(self, faults, appends=30, size=200, count=1, after_refusal=3):
-        """Appends to a daemon whose disk fails: until it ends, or some more after the first refusal."""
+    def under(self, faults, appends=30, size=200, count=1, after_refusal=3, wait=60):
+        """Appends to a daemon whose disk fails: until it ends, or some more after the first refusal. `wait`: how many seconds it
+        may take to end by itself. One that must not end has `GOES_ON`: no more time than in which a wrong end would show."""
         recording, outcome = self.fresh(), Outcome()
         daemon = recording.daemon(faults)
         with Client(daemon) as client:
@@ -69,8 +71,7 @@ class FailingDiskTests(unittest.TestCase):
                     if after_refusal == 0 or daemon.process.poll() is not None:
                         break
         try:
-            # One that ends by itself does so soon after a refusal; a failed copying has no refusal.
-            outcome.code = daemon.process.wait(10 if outcome.refused else 3)
+            outcome.code = daemon.process.wait(wait)
         except subprocess.TimeoutExpired:
             with Client(daemon) as client:
                 outcome.ready, self.ready_text = client.request("GET", "/readyz")
@@ -124,7 +125,7 @@ class FailingDiskTests(unittest.TestCase):
                 self.goes_on(outcome)
 
     def test_no_room_for_the_wal_once(self):
-        outcome = self.under("write:log.db-wal:4:ENOSPC:once")
+        outcome = self.under("write:log.db-wal:4:ENOSPC:once", wait=GOES_ON)
         self.assertIn(507, outcome.statuses)
         self.assertEqual(outcome.statuses[-1], 200, f"it does not go on by itself: {outcome.statuses}")
         self.goes_on(outcome)
@@ -147,7 +148,7 @@ class FailingDiskTests(unittest.TestCase):
                 self.goes_on(outcome)
 
     def test_no_room_for_the_wal(self):
-        outcome = self.under("write:log.db-wal:4:ENOSPC:always", after_refusal=20)
+        outcome = self.under("write:log.db-wal:4:ENOSPC:always", after_refusal=20, wait=GOES_ON)
         self.assertIn(507, outcome.statuses)
         self.assertNotEqual(outcome.ready, 200, f"appends are refused and readyz says {getattr(self, 'ready_text', '')}")
         self.goes_on(outcome)
@@ -160,24 +161,24 @@ class FailingDiskTests(unittest.TestCase):
                 self.goes_on(outcome)
 
     def test_no_room_to_copy_the_wal(self):
-        outcome = self.under("write:log.db:20:ENOSPC:always", appends=60, size=30000, count=30, after_refusal=10)
+        outcome = self.under("write:log.db:20:ENOSPC:always", appends=60, size=30000, count=30, after_refusal=10, wait=GOES_ON)
         self.assertNotEqual(outcome.ready, 200, f"nobody is told: readyz {outcome.ready}, answers {outcome.statuses[-5:]}")
         self.goes_on(outcome)
 
     def test_interrupted_and_short_writes_are_invisible(self):
         for fault in ("write:log.db-wal:7:SHORT:each", "write:log.db-wal:7:EINTR:each"):
             with self.subTest(fault):
-                outcome = self.under(fault, appends=60)
+                outcome = self.under(fault, appends=60, wait=GOES_ON)
                 self.assertEqual(set(outcome.statuses), {200})
                 self.goes_on(outcome)
 
     def test_no_room_for_the_views(self):
-        outcome = self.under("write:views.db-wal:1:ENOSPC:always", appends=40, after_refusal=40)
+        outcome = self.under("write:views.db-wal:1:ENOSPC:always", appends=40, after_refusal=40, wait=GOES_ON)
         self.assertNotIn(outcome.code, (IO_ERROR, -6, -11), "views can be rebuilt: the log goes on")
         self.goes_on(outcome)
 
     def test_views_fail(self):
-        outcome = self.under("sync:views.*:1:EIO:always", appends=40, after_refusal=40)
+        outcome = self.under("sync:views.*:1:EIO:always", appends=40, after_refusal=40, wait=GOES_ON)
         self.assertNotIn(outcome.code, (-6, -11), outcome.log)
         self.goes_on(outcome)
 
@@ -207,7 +208,7 @@ class FailingDiskTests(unittest.TestCase):
         recording.arm()
         self.daemon = recording.daemon("sync:log.db*:1:EIO:once", wait=False)
         try:
-            outcome.code = self.daemon.process.wait(10)
+            outcome.code = self.daemon.process.wait(60)
         except subprocess.TimeoutExpired:
             outcome.ready = 200
         outcome.log = self.daemon.log()
@@ -222,7 +223,7 @@ class FailingDiskTests(unittest.TestCase):
         recording.arm()
         daemon = recording.daemon("change:*:1:EROFS:always", wait=False)
         try:
-            code = daemon.process.wait(20)
+            code = daemon.process.wait(60)
         except subprocess.TimeoutExpired:
             self.fail(f"it runs on a read-only file system:\n{daemon.log()}")
         self.assertNotIn(code, (0, 77), daemon.log())
@@ -230,7 +231,7 @@ class FailingDiskTests(unittest.TestCase):
         self.assertNotIn("permission denied", daemon.log().lower())
 
     def test_becomes_read_only(self):
-        outcome = self.under("change:*:1:EROFS:always")
+        outcome = self.under("change:*:1:EROFS:always", wait=10)
         self.assertTrue(outcome.refused)
         self.ended_or_unready(outcome)
         self.goes_on(outcome)

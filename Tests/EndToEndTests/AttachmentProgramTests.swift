@@ -45,7 +45,7 @@ struct AttachmentProgramTests {
         let made = try #require(
             api.ask("POST", "/v1/credentials", body: #"{"principal":"x/y","roles":["\#(role)"]\#(scope)}"#)?.1.first)
         let header = "Authorization: Bearer \(try #require(made["token"] as? String))"
-        for _ in 0..<100 where api.ask("GET", "/v1/me", headers: [header])?.0 == 503 { usleep(50_000) }
+        waitWhile(api.ask("GET", "/v1/me", headers: [header])?.0 == 503)
         return header
     }
 
@@ -212,7 +212,7 @@ struct AttachmentProgramTests {
         try file.close()
         #expect(try b.syncctl("attachment", "verify").code == 3)
         var healed = false
-        for _ in 0..<200 where !healed {
+        for _ in 0..<1_200 where !healed {
             healed = (try? Data(contentsOf: URL(filePath: blob))) == (try Data(contentsOf: URL(filePath: path)))
             usleep(50_000)
         }
@@ -227,7 +227,7 @@ struct AttachmentProgramTests {
         #expect(try a.syncctl("erase", "user", "gone", "--confirm", plan).code == 0)
         for node in [a, b] {
             let blob = "\(node.store)/attachments/\(digest.prefix(2))/\(digest)"
-            for _ in 0..<400 where FileManager.default.fileExists(atPath: blob) { usleep(50_000) }
+            waitWhile(FileManager.default.fileExists(atPath: blob))
             #expect(!FileManager.default.fileExists(atPath: blob), "\(node.name)")
             #expect(try got(node, kept) != nil)
             #expect(try node.syncctl("attachment", "get", digest).code == 1)
@@ -292,7 +292,7 @@ struct AttachmentProgramTests {
         _ = try converge(a, b)
         for node in [a, b] {
             var missing = -1
-            for _ in 0..<300 where missing != 0 {
+            for _ in 0..<600 where missing != 0 {
                 missing = try node.syncctl("attachment", "list", "--missing", "--json").lines.filter {
                     $0["type"] as? String != "end"
                 }.count

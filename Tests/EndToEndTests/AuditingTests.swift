@@ -65,7 +65,7 @@ struct AuditingTests {
         let answer = try #require(
             api.ask("POST", "/v1/credentials", body: #"{"principal":"\#(principal)","roles":[\#(list)]}"#))
         let header = "Authorization: Bearer \(try #require(answer.1.first?["token"] as? String))"
-        for _ in 0..<100 where api.ask("GET", "/v1/me", headers: [header])?.0 != 200 { usleep(50_000) }
+        waitWhile(api.ask("GET", "/v1/me", headers: [header])?.0 != 200)
         return header
     }
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Another user who may read some of a store gets all of its events, or none (operating/starting.md, "The store").
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct AuditorTests {
     private static let setpriv = "/usr/bin/setpriv"
     private static let isRoot = geteuid() == 0 && FileManager.default.isExecutableFile(atPath: setpriv)

@@ -200,9 +200,7 @@ struct BackupContentsTests {
         let restored = try DaemonProcess("seoul")
         try FileManager.default.moveItem(atPath: folder.file("old0"), toPath: restored.store)
         try restored.start()
-        for _ in 0..<100 where FileManager.default.fileExists(atPath: restored.store + "/erasures.ndjson") {
-            usleep(100_000)
-        }
+        waitWhile(every: 100_000, FileManager.default.fileExists(atPath: restored.store + "/erasures.ndjson"))
         #expect(!FileManager.default.fileExists(atPath: restored.store + "/erasures.ndjson"))
         #expect(try restored.verified() == 0)
         let history = try restored.syncctl("history", "lee", "--json")

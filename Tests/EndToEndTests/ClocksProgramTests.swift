@@ -35,7 +35,7 @@ struct ClocksProgramTests {
         #expect(try b.syncctl("doctor").output.contains("CLOCK"))
         // Its peers confirm that its clock is right now: it goes on with a new origin, and stamps that can be true.
         var own: [String] = []
-        for _ in 0..<200 {
+        for _ in 0..<600 {
             own = try a.syncctl("doctor", "--json").lines.compactMap { $0["code"] as? String }
             if own.contains("NEW_ORIGIN") { break }
             usleep(100_000)

@@ -138,7 +138,7 @@ struct ConverterPartsTests {
         #expect(throws: ConversionError.programFailed(name: "sh", status: 143)) { try killed.finish() }
     }
 
-    @Test(.timeLimit(.minutes(1))) func anEndlessProgramEndsWhenItsReaderStops() throws {
+    @Test(.timeLimit(.minutes(5))) func anEndlessProgramEndsWhenItsReaderStops() throws {
         struct Enough: Error {}
         let endless = try ChildProcess(["yes"], package: "coreutils")
         #expect(throws: Enough.self) {

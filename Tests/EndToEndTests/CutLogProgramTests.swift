@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A log that was cut, from the finding to its end, with the real programs.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct CutLogProgramTests {
     /// Flips a bit in the sixth-last commit of a WAL (https://sqlite.org/fileformat2.html#the_write_ahead_log).
     private func cut(_ path: String) throws {

@@ -157,7 +157,7 @@ struct DoorRulesTests {
                 }
             }
             for thread in threads { thread.start() }
-            for _ in 0..<400 where answers.count(round) < tokens.count { usleep(10_000) }
+            waitWhile(answers.count(round) < tokens.count)
         }
         for round in 0..<8 {
             let found = answers.all(round)

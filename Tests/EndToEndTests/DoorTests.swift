@@ -18,7 +18,7 @@ struct DoorTests {
         let body = #"{"principal":"\#(principal)","roles":["\#(role)"]}"#
         let made = try #require(api.ask("POST", "/v1/credentials", body: body)?.1.first?["token"] as? String)
         let header = "Authorization: Bearer \(made)"
-        for _ in 0..<100 where api.ask("GET", "/v1/me", headers: [header])?.0 == 503 { usleep(50_000) }
+        waitWhile(api.ask("GET", "/v1/me", headers: [header])?.0 == 503)
         return header
     }
 
@@ -223,7 +223,7 @@ struct DoorTests {
         #expect(uploads[8].status(seconds: 1) == 429)
         uploads.removeAll()
         var status: Int?
-        for _ in 0..<40 where status != 201 {
+        for _ in 0..<1_200 where status != 201 {
             status = api.ask("POST", "/v1/attachments", body: "하나", headers: [header, "Content-Type: text/plain"])?.0
             usleep(50_000)
         }
@@ -255,7 +255,7 @@ struct DoorTests {
             for part in [daemon.store, "/tmp", blob] { #expect(!answer.2.contains(part), "\(part): \(answer.2)") }
             #expect(answer.2.contains("the daemon's log"), "\(answer.2)")
         }
-        for _ in 0..<40 where !daemon.said.contains("is no file") { usleep(50_000) }
+        waitWhile(!daemon.said.contains("is no file"))
         // Each of them once, however often it is asked for.
         let told = daemon.said.split(separator: "\n").filter { $0.contains("E_UNSAFE") }
         #expect(told.allSatisfy { $0.contains(blob) } && (1...2).contains(told.count), "\(daemon.said)")
@@ -363,7 +363,7 @@ struct DoorTests {
         ]
         for (target, key, count) in cases {
             if target.contains("missing") {
-                for _ in 0..<100 where try pages(target, limit: 500, key: key).keys.count != count { usleep(100_000) }
+                try waitWhile(every: 100_000, pages(target, limit: 500, key: key).keys.count != count)
             }
             let whole = try pages(target, limit: 500, key: key)
             #expect(
@@ -396,7 +396,7 @@ struct DoorTests {
             #expect(append(line)?.0 == 200)
         }
         var listed = 0
-        for _ in 0..<100 where listed != count {
+        for _ in 0..<600 where listed != count {
             let run = try daemon.syncctl("attachment", "list", "--missing", "--last", "1000", "--json")
             listed = Set(run.lines.compactMap { $0["sha256"] as? String }).count
             usleep(100_000)
@@ -413,7 +413,7 @@ struct DoorTests {
             #expect(append(line)?.0 == 200)
         }
         func users() throws -> Int? { try daemon.syncctl("stats", "--json").lines.first?["users"] as? Int }
-        for _ in 0..<60 where try users() != 3 { usleep(100_000) }
+        try waitWhile(every: 100_000, users() != 3)
         #expect(try users() == 3)
         #expect(try daemon.syncctl("stats", "--lang", "ko").output.contains("사용자"))
         #expect(daemon.terminate() == 0)

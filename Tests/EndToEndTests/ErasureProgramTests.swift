@@ -50,7 +50,7 @@ struct ErasureProgramTests {
 
     /// Waits until every erasure is applied at the node.
     private func applied(_ node: DaemonProcess, _ count: Int = 1) throws {
-        for _ in 0..<300 {
+        for _ in 0..<600 {
             let lines = try node.syncctl("erase", "status", "--json").lines.filter {
                 $0["type"] as? String == "erasure"
             }
@@ -157,7 +157,7 @@ struct ErasureProgramTests {
                 #"{"type":"message.posted","user":"\#(user)","data":{"text":"사진","attachments":[{"sha256":"\#(digest)","bytes":26,"mediaType":"text/plain"}]}}"#
                     + "\n")
         }
-        for _ in 0..<100 where try node.syncctl("attachment", "list", "--json").lines.count < 3 { usleep(50_000) }
+        try waitWhile(every: 50_000, node.syncctl("attachment", "list", "--json").lines.count < 3)
         #expect(node.terminate() == 0)
         #expect(!ByteScan.find([words[0]], in: [node.store]).isEmpty)
         try erase(node)

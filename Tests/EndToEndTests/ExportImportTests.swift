@@ -52,7 +52,7 @@ struct ExportImportTests {
         #expect(made.code == 0, "\(made.errors)")
         let socket = ["--url", "unix:\(daemon.store)/api.sock", "--token-file", tokens]
         // The token counts as soon as the node's own event of it is read.
-        for _ in 0..<100 where try Programs.syncctl(alone, ["whoami"] + socket).code != 0 { usleep(50_000) }
+        try waitWhile(every: 50_000, Programs.syncctl(alone, ["whoami"] + socket).code != 0)
         for (target, more) in [(alone, [String]()), (daemon.store, []), (alone, socket)] {
             let first = try Programs.syncctl(target, ["import", export, "--json"] + more)
             // At the named node, which is the daemon, all of it is there.
@@ -103,7 +103,7 @@ struct ExportImportTests {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        for _ in 0..<2_000 {
+        for _ in 0..<12_000 {
             let size = try? FileManager.default.attributesOfItem(atPath: store + "/log.db-wal")[.size] as? Int
             if size ?? 0 > 400_000 || !process.isRunning { break }
             usleep(5_000)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Subscriptions and followers in the figures and the log of a real daemon.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct FollowingMetricsTests {
     private func figures(_ api: APIClient) -> [String: Double] {
         var figures: [String: Double] = [:]
@@ -15,7 +15,7 @@ struct FollowingMetricsTests {
     }
 
     private func wait(until condition: () -> Bool) -> Bool {
-        for _ in 0..<200 where !condition() { usleep(50_000) }
+        waitWhile(!condition())
         return condition()
     }
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Root beside the store of another user: what it wrote there the user's own daemon could not open any more.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ForeignFolderTests {
     private static let owner: uid_t = 65534
 

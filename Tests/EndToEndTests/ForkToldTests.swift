@@ -62,7 +62,7 @@ struct ForkToldTests {
 
     @Test(
         "forks lists what is proven, the same of the files and of a node; a cursor goes on behind it",
-        .timeLimit(.minutes(2)))
+        .timeLimit(.minutes(5)))
     func listed() async throws {
         let (folder, evidence) = try forked()
         var tool = try Tool.named("syncctl")

@@ -35,7 +35,7 @@ struct IssuerTests {
         try daemon.start(isTalking: true, environment: ["SYNCD_API__JWT": jwt])
         let api = APIClient(socket: daemon.store + "/api.sock")
         let good = header(try #require(texts("good")["ES256"]))
-        for _ in 0..<100 where api.ask("GET", "/v1/me", headers: [good])?.0 == 503 { usleep(50_000) }
+        waitWhile(api.ask("GET", "/v1/me", headers: [good])?.0 == 503)
 
         let me = try #require(api.ask("GET", "/v1/me", headers: [good]))
         #expect(me.0 == 200 && me.2.contains(#""JWT:u-7:id""#) && me.2.contains("user:u-7"), "\(me)")
@@ -85,7 +85,7 @@ struct IssuerTests {
     }
 
     private func eventually(_ isTrue: () -> Bool) -> Bool {
-        for _ in 0..<100 {
+        for _ in 0..<600 {
             if isTrue() { return true }
             usleep(100_000)
         }

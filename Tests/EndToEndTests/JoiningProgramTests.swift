@@ -9,7 +9,7 @@ struct JoiningProgramTests {
         try node.syncctl("peers", "--json").lines.first { $0["name"] as? String == peer }?["state"] as? String
     }
 
-    private func until(_ seconds: Int = 30, _ condition: () throws -> Bool) rethrows -> Bool {
+    private func until(_ seconds: Int = 60, _ condition: () throws -> Bool) rethrows -> Bool {
         for _ in 0..<seconds * 10 {
             if try condition() { return true }
             usleep(100_000)

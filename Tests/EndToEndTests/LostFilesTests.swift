@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A daemon whose files are replaced or removed under it says so and ends: what it would acknowledge would never be found again (INV-1).
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct LostFilesTests {
     private func started() throws -> DaemonProcess {
         let node = try DaemonProcess("n")
@@ -74,7 +74,7 @@ struct LostFilesTests {
         for suffix in ["", "-wal", "-shm"] { unlink(node.store + "/views.db" + suffix) }
         if isReplaced { #expect(rename(old, node.store + "/views.db") == 0) }
         var found: Int?
-        for _ in 0..<200 where found != 2 {
+        for _ in 0..<1_200 where found != 2 {
             usleep(50_000)
             // A reader may have the old file open still.
             found = node.said.contains("the views are built anew") ? texts() : nil
@@ -121,7 +121,7 @@ struct LostFilesTests {
         #expect(status["rebuilding"] as? Bool == true, "\(status)")
         #expect((status["notices"] as? [[String: Any]])?.first?["code"] as? String == "NEW_ORIGIN", "\(status)")
         // Whether it is settled already stands in the views: until they do, no one can say.
-        for _ in 0..<1_200 {
+        for _ in 0..<3_000 {
             let settled = try copy.syncctl("doctor", "settle", "NEW_ORIGIN")
             if settled.code == 0 { break }
             #expect(settled.code == 75 && settled.errors.contains("built anew"), "\(settled)")

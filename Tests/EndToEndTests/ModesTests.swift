@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What the programs say of a store that others can read or change.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ModesTests {
     @Test("doctor names what others can read; what they can write to is refused, with what to do")
     func modes() async throws {
@@ -64,7 +64,7 @@ struct ModesTests {
             daemon.arguments = ["--config", configuration]
             daemon.standardError = try FileHandle(forWritingTo: said)
             try daemon.run()
-            for _ in 0..<400 where try !String(contentsOf: said, encoding: .utf8).contains("ready") { usleep(25_000) }
+            try waitWhile(!String(contentsOf: said, encoding: .utf8).contains("ready"))
             let doctor = try Programs.syncctl(store, ["doctor"])
             daemon.terminate()
             daemon.waitUntilExit()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `peers add`, without a daemon and with one: no name is taken from a peer that has it, nothing is lost that was not named.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct PeerNamesTests {
     private static let one = String(repeating: "ab", count: 32)
     private static let other = String(repeating: "cd", count: 32)

@@ -61,7 +61,7 @@ struct PermittedUsersTests {
         #expect(erased?["user"] as? String == "kim" && erased?["who"] as? String == "user/kim")
         // The views are built anew meanwhile.
         var users: [String] = []
-        for _ in 0..<200 where users != ["lee"] {
+        for _ in 0..<1_200 where users != ["lee"] {
             usleep(50_000)
             users = api.ask("GET", "/v1/users")?.1.compactMap { $0["user"] as? String } ?? []
         }

@@ -30,6 +30,26 @@ struct ProgramStartTests {
         #expect(wrong?.code == 64)
     }
 
+    @Test("A daemon whose store a command has at that moment waits for its end")
+    func besideACommand() throws {
+        let node = try DaemonProcess("n")
+        try node.start()
+        #expect(node.terminate() == 0)
+        // As a query has it that brings the views up to date.
+        let lock = open(node.store + "/lock", O_RDWR | O_CLOEXEC)
+        #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+        let owner = Array("syncctl pid 1\n".utf8)
+        #expect(pwrite(lock, owner, owner.count, 0) == owner.count)
+        let command = Thread {
+            usleep(700_000)
+            ftruncate(lock, 0)
+            close(lock)
+        }
+        command.start()
+        try node.start()
+        #expect(node.terminate() == 0)
+    }
+
     @Test("A program that is started without any word, its own name neither, refuses")
     func noArguments() async throws {
         let script = "import os; os.execve('\(try Tool.named("syncctl").path)', [], {})"

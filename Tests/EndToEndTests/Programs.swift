@@ -64,8 +64,11 @@ final class DaemonProcess: @unchecked Sendable {
     deinit {
         kill()
         try? FileManager.default.removeItem(atPath: store)
-        try? FileManager.default.removeItem(atPath: store + ".log")
+        for log in [store + ".log", unasked] { try? FileManager.default.removeItem(atPath: log) }
     }
+
+    /// Where it writes what no test asks for.
+    private var unasked: String { store + ".unasked.log" }
 
     /// What the daemon has said in all its lives, once it was started with `isTalking`.
     var said: String { (try? String(contentsOfFile: store + ".log", encoding: .utf8)) ?? "" }
@@ -74,27 +77,33 @@ final class DaemonProcess: @unchecked Sendable {
         let process = Process()
         process.executableURL = Programs.folder.appending(path: "syncd")
         process.arguments = [
-            "--dev", store, "--node-name", name, "--peer-listen", "127.0.0.1:\(port)", "--log-level",
-            isTalking ? "info" : "error",
+            "--dev", store, "--node-name", name, "--peer-listen", "127.0.0.1:\(port)", "--log-level", "info",
         ]
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardError = FileHandle.nullDevice
-        if isTalking {
-            if !FileManager.default.fileExists(atPath: store + ".log") {
-                try Data().write(to: URL(filePath: store + ".log"))
-            }
-            let file = try FileHandle(forWritingTo: URL(filePath: store + ".log"))
-            try file.seekToEnd()
-            process.standardError = file
-        }
-        defer { if isTalking { try? (process.standardError as? FileHandle)?.close() } }
+        // What it says is kept in any case: a start that fails tells why.
+        let log = isTalking ? store + ".log" : unasked
+        if !FileManager.default.fileExists(atPath: log) { try Data().write(to: URL(filePath: log)) }
+        let file = try FileHandle(forWritingTo: URL(filePath: log))
+        defer { try? file.close() }
+        try file.seekToEnd()
+        process.standardError = file
         try process.run()
         self.process = process
-        for _ in 0..<400 {
-            if let found = try? status(), found["software"] != nil { return }
-            usleep(25_000)
+        // The socket is asked first, because that needs no process.
+        let api = APIClient(socket: store + "/api.sock")
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(60)
+        while process.isRunning, clock.now < end {
+            if api.ask("GET", "/livez", seconds: 5)?.0 == 200, let found = try? status(), found["software"] != nil {
+                return
+            }
+            usleep(10_000)
         }
-        Issue.record("\(name) did not start")
+        let state = process.isRunning ? "has not answered within 60 s" : "ended with \(process.terminationStatus)"
+        let said = (try? String(contentsOfFile: log, encoding: .utf8))?.suffix(2_000) ?? ""
+        let asked = try? Programs.syncctl(store, ["status", "--json"])
+        let status = "\(asked?.output ?? "") \(asked?.errors ?? "")"
+        Issue.record("\(name) did not start: it \(state)\n\(said)\nstatus: \(status)")
     }
 
     /// SIGKILL: nothing is said, nothing is flushed.
@@ -147,9 +156,9 @@ final class DaemonProcess: @unchecked Sendable {
         try Programs.syncctl(store, arguments, input: input)
     }
 
-    /// The exit code of `verify`; while the newest events await their signed head (2) it is asked again, for five seconds at most.
+    /// The exit code of `verify`; while the newest events await their signed head (2) it is asked again, for a minute at most.
     func verified() throws -> Int32 {
-        for _ in 0..<50 {
+        for _ in 0..<600 {
             let code = try syncctl("verify").code
             if code != 2 { return code }
             usleep(100_000)
@@ -169,11 +178,11 @@ func makePair() throws -> (DaemonProcess, DaemonProcess) {
 }
 
 /// Waits until both have equal vectors, roots and view digests.
-func converge(_ a: DaemonProcess, _ b: DaemonProcess, seconds: Int = 60) throws -> String {
-    for _ in 0..<seconds * 5 {
+func converge(_ a: DaemonProcess, _ b: DaemonProcess, seconds: Int = 120) throws -> String {
+    for _ in 0..<seconds * 10 {
         let (one, other) = (try a.syncctl("digest"), try b.syncctl("digest"))
         if one.code == 0, one.output == other.output { return one.output }
-        usleep(200_000)
+        usleep(100_000)
     }
     let (one, other) = (try a.syncctl("digest"), try b.syncctl("digest"))
     for (node, digest) in [(a, one), (b, other)] {

@@ -25,7 +25,7 @@ struct ProofRouteTests {
 
     /// Asks until a head covers what was appended.
     private func proof(_ target: String, _ headers: [String] = []) -> String {
-        for _ in 0..<100 {
+        for _ in 0..<1_200 {
             let answer = api.raw("GET", target, headers: headers)
             if !answer.hasPrefix("HTTP/1.1 503") { return answer }
             usleep(50_000)
@@ -89,7 +89,7 @@ struct ProofRouteTests {
                 api.ask("POST", "/v1/credentials", body: #"{"principal":"x/y","roles":["\#(role)"],"scope":"all"}"#)?
                     .1.first)
             let header = "Authorization: Bearer \(try #require(made["token"] as? String))"
-            for _ in 0..<100 where api.ask("GET", "/v1/me", headers: [header])?.0 == 503 { usleep(50_000) }
+            waitWhile(api.ask("GET", "/v1/me", headers: [header])?.0 == 503)
             return header
         }
         let auditor = try token("auditor")

@@ -83,7 +83,7 @@ struct ProvenViewsTests {
     }
 
     private func eventually(_ holds: () -> Bool) -> Bool {
-        for _ in 0..<300 where !holds() { usleep(100_000) }
+        waitWhile(every: 100_000, !holds())
         return holds()
     }
 

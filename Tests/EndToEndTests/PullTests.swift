@@ -55,7 +55,7 @@ struct PullTests {
         let tokens = deliveries.compactMap { $0["delivery"] as? String }
         let ids = deliveries.compactMap { ($0["event"] as? [String: Any])?["id"] as? String }
         #expect(tokens.count == 3 && ids.count == 3)
-        let end = Date(timeIntervalSinceNow: 20)
+        let end = Date(timeIntervalSinceNow: 60)
         while parked().count < 3, Date() < end { usleep(100_000) }
         #expect(Set(parked()) == Set(ids))
         let acked = try #require(

@@ -11,7 +11,7 @@ struct QuarantineTests {
         #"{"type":"participant.joined","user":"u","subject":"conversation/c","data":{"user":7}}"#,
     ].joined(separator: "\n")
 
-    @Test("Without a daemon: listed with reasons, counted in the status, tried again", .timeLimit(.minutes(2)))
+    @Test("Without a daemon: listed with reasons, counted in the status, tried again", .timeLimit(.minutes(5)))
     func offline() async throws {
         let folder = try TemporaryFolder.made()
         var tool = try Tool.named("syncctl")
@@ -37,7 +37,7 @@ struct QuarantineTests {
         #expect(try await tool.run(["verify"]).code == 0)
     }
 
-    @Test("With a daemon: the same, while it goes on taking events", .timeLimit(.minutes(2)))
+    @Test("With a daemon: the same, while it goes on taking events", .timeLimit(.minutes(5)))
     func daemon() throws {
         let daemon = try DaemonProcess("n")
         try daemon.start()

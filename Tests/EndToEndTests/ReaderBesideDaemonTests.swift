@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A program that reads a store which other processes write: `EventReader` sees what was acknowledged before it asked.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ReaderBesideDaemonTests {
     private func append(_ text: String, to store: String) throws {
         #expect(try Programs.syncctl(store, ["append", "--user", "u-1", "--text", text]).code == 0)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `tail --url`: the feed of a node, as `tail` shows the files.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct RemoteTailTests {
     private func append(_ text: String, to daemon: DaemonProcess, by user: String = "u") {
         let line =
@@ -12,7 +12,7 @@ struct RemoteTailTests {
     }
 
     private func wait(until condition: () -> Bool) -> Bool {
-        for _ in 0..<400 where !condition() { usleep(50_000) }
+        waitWhile(!condition())
         return condition()
     }
 

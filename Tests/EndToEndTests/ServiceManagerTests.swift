@@ -27,7 +27,7 @@ struct ServiceManagerTests {
         deinit { close(descriptor) }
 
         /// The next datagram; `nil` when none comes in time.
-        func next(seconds: Int = 10) -> String? {
+        func next(seconds: Int = 60) -> String? {
             var patience = timeval(tv_sec: seconds, tv_usec: 0)
             setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
             var bytes = [UInt8](repeating: 0, count: 4_096)
@@ -37,7 +37,7 @@ struct ServiceManagerTests {
 
         /// Waits for a datagram with this line, passing over others.
         func hears(_ line: String) -> Bool {
-            let end = Date().addingTimeInterval(10)
+            let end = Date().addingTimeInterval(60)
             while Date() < end, let text = next() {
                 if text.split(separator: "\n").contains(Substring(line)) { return true }
             }
@@ -96,7 +96,7 @@ struct ServiceManagerTests {
         ]
         try process.run()
         defer { process.terminate() }
-        for _ in 0..<400 where !FileManager.default.fileExists(atPath: path) { usleep(25_000) }
+        waitWhile(!FileManager.default.fileExists(atPath: path))
         // From now on the kernel keeps callers, whether or not the daemon is there yet.
         let api = APIClient(socket: path)
         let event = #"{"type":"note","user":"u","data":{}}"#
@@ -132,9 +132,9 @@ struct ServiceManagerTests {
         try errors.close()
         defer { process.terminate() }
         let api = APIClient(socket: socket)
-        for _ in 0..<400 where api.ask("GET", "/livez") == nil { usleep(25_000) }
+        waitWhile(api.ask("GET", "/livez") == nil)
         func said(_ text: String) -> Bool {
-            for _ in 0..<200 {
+            for _ in 0..<2_400 {
                 if let log = try? String(contentsOfFile: log, encoding: .utf8), log.contains(text) { return true }
                 usleep(25_000)
             }

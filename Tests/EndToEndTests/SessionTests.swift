@@ -20,7 +20,7 @@ struct SessionTests {
         let answer = try #require(api.ask("POST", "/v1/credentials", body: body))
         let made = try #require(answer.1.first)
         let header = "Authorization: Bearer \(try #require(made["token"] as? String))"
-        for _ in 0..<100 where api.ask("GET", "/v1/me", headers: [header])?.0 == 503 { usleep(50_000) }
+        waitWhile(api.ask("GET", "/v1/me", headers: [header])?.0 == 503)
         return (header, try #require(made["credential"] as? String))
     }
 

@@ -1,3 +1,4 @@
+import EventStore
 import Foundation
 import TestSupport
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @testable import syncctl
 
 /// `stats` and `top`: figures of a node, and of files.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct StatsProgramTests {
     private func append(_ count: Int, to daemon: DaemonProcess) {
         let api = APIClient(socket: daemon.store + "/api.sock")
@@ -25,7 +26,7 @@ struct StatsProgramTests {
         #expect(api.ask("PUT", "/v1/subscriptions/bot", body: #"{"start":"first"}"#)?.0 == 201)
         // The views follow, and conversations are not counted each time.
         var run = try daemon.syncctl("stats", "--json")
-        for _ in 0..<100 where run.lines.first?["conversations"] as? Int != 1 {
+        for _ in 0..<1_200 where run.lines.first?["conversations"] as? Int != 1 {
             usleep(50_000)
             run = try daemon.syncctl("stats", "--json")
         }
@@ -51,9 +52,13 @@ struct StatsProgramTests {
     func top() throws {
         let daemon = try DaemonProcess("n")
         try daemon.start()
-        let writer = Thread { append(40, to: daemon) }
+        // Between any two looks something is appended, however late they come.
+        let isOver = Lock(false)
+        let writer = Thread { while !isOver.withLock({ $0 }) { append(1, to: daemon) } }
         writer.start()
         let run = try daemon.syncctl("top", "--json", "--looks", "2")
+        isOver.withLock { $0 = true }
+        waitWhile(!writer.isFinished)
         #expect(run.code == 0 && run.lines.count == 3, "\(run.errors)")
         let look = try #require(run.lines.first)
         #expect(look["type"] as? String == "top" && look["time"] is String)

@@ -5,7 +5,7 @@ import Testing
 
 /// A rollback journal beside a database of the store: no node makes one there, and one that another hand has put there holds up
 /// nothing.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct StrayJournalTests {
     private func plant(_ path: String) throws {
         try Data(repeating: 0x78, count: 4_096).write(to: URL(filePath: path))

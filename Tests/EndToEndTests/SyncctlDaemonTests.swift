@@ -24,7 +24,7 @@ struct SyncctlDaemonTests {
         async let ended: Void = Tool.finish(daemon)
         var status = try await tool.run(["status", "-q"])
         // Until it is there, and its views are.
-        for _ in 0..<500
+        for _ in 0..<3_000
         where status.code != 0 || !status.text.hasPrefix("syncd ") || status.text.contains("being rebuilt") {
             try await Task.sleep(for: .milliseconds(20))
             status = try await tool.run(["status", "-q"])
@@ -107,7 +107,7 @@ struct SyncctlDaemonTests {
         #expect(fake.requests == 2)
     }
 
-    @Test("A later page of a daemon that hangs is waited for as long as the first", .timeLimit(.minutes(1)))
+    @Test("A later page of a daemon that hangs is waited for as long as the first", .timeLimit(.minutes(5)))
     func hangingLater() async throws {
         let fake = try await FakeDaemon(folder) { count, _ in
             // Longer than a page is waited for.

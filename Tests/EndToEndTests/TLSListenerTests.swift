@@ -65,7 +65,7 @@ struct TLSListenerTests {
         // A key of another certificate changes nothing, and is told; a whole pair does.
         try Data(contentsOf: URL(filePath: file("second.key"))).write(to: URL(filePath: key))
         daemon.signal(SIGHUP)
-        for _ in 0..<100 where !daemon.said.contains("reload refused") { usleep(50_000) }
+        waitWhile(!daemon.said.contains("reload refused"))
         #expect(daemon.said.contains("reload refused"))
         let still = try await asked(token: token)
         #expect(still.code == 0, "\(still)")

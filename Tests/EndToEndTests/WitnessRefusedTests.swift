@@ -5,7 +5,7 @@ import Testing
 @testable import EventStore
 
 /// A node that finds another history of a peer than it has cosigned says so to its operator (INV-18).
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct WitnessRefusedTests {
     private func key(_ daemon: DaemonProcess) throws -> SigningKey {
         let pem = try #require(try SmallFile.read(StoreFiles(daemon.store).key))
@@ -37,7 +37,7 @@ struct WitnessRefusedTests {
             try Programs.syncctl(b.store, ["doctor", "--json"] + arguments).lines
                 .filter { $0["code"] as? String == "WITNESS_REFUSED" }
         }
-        for _ in 0..<100 where try findings().isEmpty { usleep(100_000) }
+        try waitWhile(every: 100_000, findings().isEmpty)
         let found = try #require(try findings().first)
         #expect(found["severity"] as? String == "integrity" && found["subject"] as? String == origin.id.description)
         #expect((found["text"] as? String)?.contains("cosigned") == true, "\(found)")

@@ -56,7 +56,7 @@ class Daemon:
             [self.lab.syncd, '--dev', self.store, '--node-name', self.name, '--cluster', self.cluster, '--peer-listen',
              f'127.0.0.1:{self.port}', *self.arguments], stdout=self.output, stderr=self.output, cwd=self.lab.folder, env=self.env)
         self.pid, self.ended = self.process.pid, False
-        until = time.monotonic() + 15
+        until = time.monotonic() + 60
         while time.monotonic() < until:
             try:
                 if self.get('/readyz')[0] == 200:
@@ -65,7 +65,7 @@ class Daemon:
                 pass
             check(self.process.poll() is None, f'{self.name} did not start: {self.log()[-300:]}')
             time.sleep(0.02)
-        raise Failed(f'{self.name} was not ready within 15 s')
+        raise Failed(f'{self.name} was not ready within 60 s')
 
     def log(self):
         return (self.lab.folder / (self.name + '.log')).read_text(errors='replace')
@@ -75,7 +75,7 @@ class Daemon:
         return str(self.store / 'api.sock')
 
     # -- asking
-    def ctl(self, *arguments, expect=0, timeout=30):
+    def ctl(self, *arguments, expect=0, timeout=120):
         done = subprocess.run([self.lab.syncctl, '--store', self.store, *arguments], capture_output=True, text=True, timeout=timeout,
                               cwd=self.lab.folder)
         if expect is not None:
@@ -123,7 +123,7 @@ class Daemon:
         self.pins(identity)
         return identity
 
-    def eventually(self, condition, what, timeout=10.0):
+    def eventually(self, condition, what, timeout=60.0):
         until = time.monotonic() + timeout
         while not condition():
             check(time.monotonic() < until, what)

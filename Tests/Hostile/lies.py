@@ -154,7 +154,7 @@ def erased_without_erasure(lab):
     theirs, ours, detail = victim.proven()
     victim.start()
     third.ctl('peers', 'join', victim.ctl('peers', 'invite').stdout.strip())
-    victim.eventually(lambda: 'evil 1' in victim.ctl('history', 'u-evil', expect=None).stdout, 'what a peer has whole does not come', timeout=15)
+    victim.eventually(lambda: 'evil 1' in victim.ctl('history', 'u-evil', expect=None).stdout, 'what a peer has whole does not come')
     check((theirs, ours) == (3, 3), f'before it was healed syncctl verify says {theirs}, verify.py {ours} {detail}')
     return 'found, healed'
 
@@ -423,9 +423,9 @@ def memory_is_lost_after_lies(lab):
         except peer.Closed:
             pass
     third.start()
-    victim.eventually(lambda: 'lost later' in victim.ctl('history', 'u-honest').stdout, 'what was lost does not come back', timeout=20)
+    victim.eventually(lambda: 'lost later' in victim.ctl('history', 'u-honest').stdout, 'what was lost does not come back')
     victim.append('after')
-    third.eventually(lambda: 'after' in third.ctl('history', 'u-honest').stdout, 'what came after does not get there', timeout=20)
+    third.eventually(lambda: 'after' in third.ctl('history', 'u-honest').stdout, 'what came after does not get there')
     check(not list(third.store.glob('evidence/fork-*')), 'it ended in a fork')
     return 'lost, lied to, whole again'
 

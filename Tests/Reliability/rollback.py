@@ -62,7 +62,7 @@ class World:
         self._append(a, 9)
         self._append(b, 2)
         self._append(a, 3)
-        self.control(self.store, "receipt", "--wait", "1", "--timeout", "30s", "--out", self.receipts["early"])
+        self.control(self.store, "receipt", "--wait", "1", "--timeout", "60s", "--out", self.receipts["early"])
         self.end()
         shutil.copytree(self.store, self.then, ignore=shutil.ignore_patterns("*.sock", "lock"))
         self.control(self.store, "backup", "create", self.repository)

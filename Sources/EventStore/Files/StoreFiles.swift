@@ -192,6 +192,8 @@ package enum SmallFile {
 /// Ownership of a store: an flock that the kernel drops with the process.
 package final class StoreLock: Sendable {
     private let fd: Int32
+    /// How long those who only look may keep it from its owner, in nanoseconds: on a busy machine one may stand still meanwhile.
+    private static let longestLook: UInt64 = 10_000_000_000
 
     /// Takes the lock and writes `owner` into it, or says who has it.
     package init(_ files: StoreFiles, owner: String) throws(StoreError) {
@@ -202,9 +204,16 @@ package final class StoreLock: Sendable {
             close(fd)
             throw error
         }
-        guard flock(fd, LOCK_EX | LOCK_NB) == 0 else {
-            close(fd)
-            throw .locked(path: files.folder, owner: Self.owner(files) ?? "another process")
+        let start = MonotonicClock.now
+        while flock(fd, LOCK_EX | LOCK_NB) != 0 {
+            // A process that looks who has it holds it for that moment, with others: that is not in the way of its owner.
+            let isLooked = errno == EWOULDBLOCK && MonotonicClock.now - start < Self.longestLook
+            let owner = Self.owner(files)
+            guard owner == nil, isLooked else {
+                close(fd)
+                throw .locked(path: files.folder, owner: owner ?? "another process")
+            }
+            sleepMilliseconds(1)
         }
         ftruncate(fd, 0)
         let bytes = Array((owner + "\n").utf8)

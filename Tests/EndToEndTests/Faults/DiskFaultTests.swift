@@ -5,7 +5,7 @@ import Testing
 @testable import EventStore
 
 /// The real daemon on a disk that fails.
-@Suite(.disabled(if: FaultInjector.isMissing, "no /usr/bin/gcc to make the faults with"), .timeLimit(.minutes(3)))
+@Suite(.disabled(if: FaultInjector.isMissing, "no /usr/bin/gcc to make the faults with"), .timeLimit(.minutes(5)))
 struct DiskFaultTests {
     private func append(_ node: DaemonProcess, _ number: Int) throws -> Programs.Result {
         try node.syncctl(

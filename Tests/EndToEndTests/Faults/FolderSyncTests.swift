@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// In which order names get to the disk: a file system without a journal for them may lose any that no sync of their folder covers.
-@Suite(.disabled(if: FaultInjector.isMissing, "no /usr/bin/gcc to record calls with"), .timeLimit(.minutes(2)))
+@Suite(.disabled(if: FaultInjector.isMissing, "no /usr/bin/gcc to record calls with"), .timeLimit(.minutes(5)))
 struct FolderSyncTests {
     @Test(
         "The folder of a new store is synced in its own; new views take their name after the old WAL's has gone from the disk"
@@ -31,7 +31,7 @@ struct FolderSyncTests {
             else { return nil }
             return (gone, come)
         }
-        for _ in 0..<400 where swap(calls()) == nil { usleep(25_000) }
+        waitWhile(swap(calls()) == nil)
         usleep(300_000)
         let swapped = calls()
         let (gone, come) = try #require(swap(swapped))

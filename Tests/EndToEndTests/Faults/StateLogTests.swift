@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 /// What the daemon's log says of changes, each in one line.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(5)))
 struct StateLogTests {
-    private func wait(_ seconds: Int = 20, until condition: () -> Bool) -> Bool {
-        for _ in 0..<seconds * 20 where !condition() { usleep(50_000) }
+    private func wait(until condition: () -> Bool) -> Bool {
+        waitWhile(!condition())
         return condition()
     }
 

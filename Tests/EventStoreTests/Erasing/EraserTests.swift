@@ -170,7 +170,7 @@ struct EraserTests {
         #expect(try reader.erasureReports().map(\.standing) == [.unconfirmed])
 
         try store.confirmErasures()
-        for _ in 0..<100 where try reader.erasureReports().first?.standing != .applied { usleep(20_000) }
+        try waitWhile(reader.erasureReports().first?.standing != .applied)
         try store.finishErasures()
         #expect(ByteScan.find([own, third], in: [folder.path]).isEmpty)
         let report = try #require(try reader.erasureReports().first)
@@ -218,7 +218,7 @@ struct EraserTests {
         try peer.send(to: restored)
         try restored.confirmErasures()
         let reader = try LogReader(StoreFiles(copy.path))
-        for _ in 0..<100 where try reader.erasureReports().first?.standing != .applied { usleep(20_000) }
+        try waitWhile(reader.erasureReports().first?.standing != .applied)
         #expect(ByteScan.find([word], in: [copy.path]).isEmpty)
         restored.close()
     }

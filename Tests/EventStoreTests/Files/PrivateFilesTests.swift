@@ -93,6 +93,28 @@ struct PrivateFilesTests {
         #expect(throws: StoreError.self) { try EventStore.create(in: other.path, name: "test") }
     }
 
+    @Test("Who only looks who has a store open does not keep it from its owner")
+    func looks() throws {
+        let folder = TemporaryFolder()
+        try EventStore.create(in: folder.path, name: "test")
+        let files = StoreFiles(folder.path)
+        let look = open(files.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        #expect(flock(look, LOCK_SH | LOCK_NB) == 0)
+        let looker = Thread {
+            usleep(200_000)
+            close(look)
+        }
+        looker.start()
+        try EventStore(opening: folder.path).close()
+        waitWhile(!looker.isFinished)
+        // One who has it is told at once.
+        let lock = try StoreLock(files, owner: "somebody")
+        let start = MonotonicClock.now
+        let error = #expect(throws: StoreError.self) { try StoreLock(files, owner: "a test") }
+        #expect(error?.code == "E_LOCKED" && MonotonicClock.now - start < 5_000_000_000)
+        withExtendedLifetime(lock) {}
+    }
+
     @Test("A link in the place of a temporary file or of the lock is not followed")
     func links() throws {
         let folder = try TemporaryFolder.made()
@@ -113,7 +135,7 @@ struct PrivateFilesTests {
 
     @Test(
         "A pipe in the place of a database or its WAL is named at once, by who writes and who reads",
-        .timeLimit(.minutes(1)), arguments: ["log.db", "log.db-wal", "views.db", "views.db-wal"])
+        .timeLimit(.minutes(5)), arguments: ["log.db", "log.db-wal", "views.db", "views.db-wal"])
     func databasePipes(name: String) throws {
         let (folder, store) = try makeStore()
         _ = try store.appendBlocking([.message("m", user: "u")])
@@ -138,7 +160,7 @@ struct PrivateFilesTests {
     }
 
     @Test(
-        "A pipe, a folder or gigabytes in the place of a small file are refused at once", .timeLimit(.minutes(1)),
+        "A pipe, a folder or gigabytes in the place of a small file are refused at once", .timeLimit(.minutes(5)),
         arguments: ["peers.json", "node.key", "invitations.json", "lock"])
     func noFile(name: String) throws {
         let folder = try TemporaryFolder.made()

@@ -105,14 +105,14 @@ struct TailTests {
                 (0..<4_000).map { .message("m\($0)", user: "u-\($0 % 40)", conversation: "c") })
         }
         thread.logAdvanced(to: 8_001)
-        #expect(thread.wait(for: 8_001, milliseconds: 20_000))
+        #expect(thread.wait(for: 8_001, milliseconds: 60_000))
         let connection = try openForReading(StoreFiles(folder.path).views)
         func rows() throws -> Int {
             var rows = 0
             try SortedTable.history.pending(connection) { _ in rows += 1 }
             return rows
         }
-        let deadline = Date(timeIntervalSinceNow: 30)
+        let deadline = Date(timeIntervalSinceNow: 60)
         var top = UInt64(8_001)
         while try rows() > 1_000, Date() < deadline {
             usleep(200_000)
@@ -130,9 +130,9 @@ struct TailTests {
         let thread = ProjectorThread(store.files, top: 1)
         _ = try store.appendBlocking((0..<3_000).map { .message("m\($0)", user: "u-\($0 % 40)", conversation: "c") })
         thread.logAdvanced(to: 3_001)
-        #expect(thread.wait(for: 3_001, milliseconds: 20_000))
+        #expect(thread.wait(for: 3_001, milliseconds: 60_000))
         let connection = try openForReading(StoreFiles(folder.path).views)
-        let deadline = Date(timeIntervalSinceNow: 30)
+        let deadline = Date(timeIntervalSinceNow: 60)
         while try connection.integer("SELECT count(*) FROM history_tail") != 0, Date() < deadline { usleep(20_000) }
         #expect(try connection.integer("SELECT count(*) FROM history_tail") == 0)
         var rows = 0

@@ -57,7 +57,7 @@ struct BatchingDelayTests {
         let (folder, store) = try makeStore()
         defer { withExtendedLifetime(folder) {} }
         let thread = ProjectorThread(store.files, top: 1)
-        #expect(thread.wait(for: 1, milliseconds: 20_000))
+        #expect(thread.wait(for: 1, milliseconds: 60_000))
         let token = store.observeCommits { thread.logAdvanced(to: $0.top) }
         defer { store.removeObserver(token) }
         let started = MonotonicClock.now

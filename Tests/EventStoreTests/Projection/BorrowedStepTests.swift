@@ -12,7 +12,7 @@ struct BorrowedStepTests {
     {
         WorkerThread(name: "reader") {
             for position in positions {
-                guard thread.wait(for: position, milliseconds: 20_000) else { return }
+                guard thread.wait(for: position, milliseconds: 60_000) else { return }
                 seen.withLock { $0 = position }
             }
         }
@@ -21,7 +21,7 @@ struct BorrowedStepTests {
     private func until(_ condition: () -> Bool) -> Bool {
         let start = MonotonicClock.now
         while !condition() {
-            guard MonotonicClock.now - start < 20_000_000_000 else { return false }
+            guard MonotonicClock.now - start < 60_000_000_000 else { return false }
             usleep(500)
         }
         return true
@@ -32,7 +32,7 @@ struct BorrowedStepTests {
         let (folder, store) = try makeStore()
         defer { withExtendedLifetime(folder) {} }
         let thread = ProjectorThread(store.files, top: 1)
-        #expect(thread.wait(for: 1, milliseconds: 20_000))
+        #expect(thread.wait(for: 1, milliseconds: 60_000))
         let seen = Lock(UInt64(0))
         let reader = reader(of: thread, 2...201, seen)
         var borrowed = 0
@@ -54,7 +54,7 @@ struct BorrowedStepTests {
         let (folder, store) = try makeStore()
         defer { withExtendedLifetime(folder) {} }
         let thread = ProjectorThread(store.files, top: 1)
-        #expect(thread.wait(for: 1, milliseconds: 20_000))
+        #expect(thread.wait(for: 1, milliseconds: 60_000))
         _ = try store.appendBlocking([.message("one", user: "u", conversation: "c")])
         thread.logAdvanced(to: 2, isFollowedUp: true)
         thread.applyHere()
@@ -77,7 +77,7 @@ struct BorrowedStepTests {
     func idle() throws {
         let (folder, store) = try makeStore()
         let thread = ProjectorThread(store.files, top: 1)
-        #expect(thread.wait(for: 1, milliseconds: 20_000))
+        #expect(thread.wait(for: 1, milliseconds: 60_000))
         let seen = Lock(UInt64(0))
         let reader = reader(of: thread, 2...41, seen)
         for position in UInt64(2)...41 {
@@ -97,7 +97,7 @@ struct BorrowedStepTests {
         let (folder, store) = try makeStore()
         defer { withExtendedLifetime(folder) {} }
         let thread = ProjectorThread(store.files, top: 1)
-        #expect(thread.wait(for: 1, milliseconds: 20_000))
+        #expect(thread.wait(for: 1, milliseconds: 60_000))
         let seen = Lock(UInt64(0))
         let reader = reader(of: thread, 2...2, seen)
         let other = try Connection(path: store.files.views, mode: .write)
@@ -118,7 +118,7 @@ struct BorrowedStepTests {
         let (folder, store) = try makeStore()
         defer { withExtendedLifetime(folder) {} }
         let thread = ProjectorThread(store.files, top: 1)
-        #expect(thread.wait(for: 1, milliseconds: 20_000))
+        #expect(thread.wait(for: 1, milliseconds: 60_000))
         let seen = Lock(UInt64(1))
         let reader = reader(of: thread, 2...51, seen)
         let views = try ViewReader(store.files)

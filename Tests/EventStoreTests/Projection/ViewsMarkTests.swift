@@ -74,13 +74,13 @@ struct ViewsMarkTests {
         #expect(try name(files) == #""위조""#)
         #expect(ViewsMark(files)?.verdict() != .asLeft)
         let thread = ProjectorThread(files, top: 3)
-        #expect(thread.wait(for: 3, milliseconds: 20_000))
+        #expect(thread.wait(for: 3, milliseconds: 60_000))
         #expect(thread.distrust?.contains("views.db") == true)
         #expect(try name(files) == #""김""#)
         thread.stop()
         #expect(ViewsMark(files)?.verdict() == .asLeft)
         let again = ProjectorThread(files, top: 3)
-        #expect(again.wait(for: 3, milliseconds: 20_000))
+        #expect(again.wait(for: 3, milliseconds: 60_000))
         #expect(again.distrust == nil)
         again.stop()
     }
@@ -123,7 +123,7 @@ struct ViewsMarkTests {
         let (folder, files) = try filled()
         defer { withExtendedLifetime(folder) {} }
         let thread = ProjectorThread(files, top: 3)
-        #expect(thread.wait(for: 3, milliseconds: 20_000))
+        #expect(thread.wait(for: 3, milliseconds: 60_000))
         try forge(files)
         let copy = files.views + ".copy"
         try FileManager.default.copyItem(atPath: files.views, toPath: copy)
@@ -132,7 +132,7 @@ struct ViewsMarkTests {
         thread.stop()
         #expect(ViewsMark(files)?.verdict() != .asLeft)
         let again = ProjectorThread(files, top: 3)
-        #expect(again.wait(for: 3, milliseconds: 20_000))
+        #expect(again.wait(for: 3, milliseconds: 60_000))
         #expect(again.distrust != nil)
         #expect(try name(files) == #""김""#)
         again.stop()

@@ -5,7 +5,7 @@ import Testing
 @testable import EventStore
 
 /// The public way to read: always fresh, in pages, with errors that have a code.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct EventReaderTests {
     private func texts(_ entries: [TimelineEntry]) -> [String] {
         entries.map { JSONObject(validated: $0.stored.event.payload ?? []).string("text") ?? "?" }

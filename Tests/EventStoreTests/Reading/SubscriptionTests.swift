@@ -5,7 +5,7 @@ import Testing
 @testable import EventStore
 
 /// Following a store: each event once, in the order of the log, when it is durable (INV-1, INV-2).
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct SubscriptionTests {
     private static func drafts(_ count: Int) -> [EventDraft] {
         (0..<count).map { .message("\($0)", user: "u-\($0 % 7)") }

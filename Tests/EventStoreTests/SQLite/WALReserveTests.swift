@@ -61,7 +61,7 @@ struct WALReserveTests {
         _ = try store.appendBlocking((0..<40).map { .message("\($0)", user: "u") })
         let started = MonotonicClock.now
         let length = Connection.walBytes(pages: CheckpointPolicy.due.upperBound + CheckpointPolicy.rest)
-        while size(wal) < length, MonotonicClock.now - started < 20_000_000_000 { sleepMilliseconds(5) }
+        while size(wal) < length, MonotonicClock.now - started < 60_000_000_000 { sleepMilliseconds(5) }
         #expect(size(wal) == length)
         for number in 40..<80 { _ = try store.appendBlocking([.message("\(number)", user: "u")]) }
         #expect(size(wal) == length)

@@ -26,7 +26,7 @@ struct HistoryWhileAppendingTests {
                 usleep(1_000)
             }
         }
-        #expect(views.wait(for: 101, milliseconds: 20_000))
+        #expect(views.wait(for: 101, milliseconds: 60_000))
         let failures = Lock([String]())
         let total = Lock(0)
         let tails = views.tails

@@ -55,7 +55,7 @@ struct RebuildTests {
         _ = try store.appendBlocking([.message("뒤", user: "u-1", conversation: "c-1")])
         let thread = ProjectorThread(files, top: 302)
         defer { thread.stop() }
-        #expect(thread.wait(for: 302, milliseconds: 20_000))
+        #expect(thread.wait(for: 302, milliseconds: 60_000))
         #expect(thread.lastError == nil)
         let reader = try ViewReader(files)
         #expect(try reader.progress() == 302)
@@ -100,7 +100,7 @@ struct RebuildTests {
         for _ in 0..<5 {
             try FileManager.default.removeItem(atPath: files.views)
             let thread = ProjectorThread(files, top: 301)
-            #expect(thread.wait(for: 301, milliseconds: 20_000))
+            #expect(thread.wait(for: 301, milliseconds: 60_000))
             #expect(try ViewReader(files).progress() == 301)
             thread.stop()
         }
@@ -126,7 +126,7 @@ struct RebuildTests {
     }
 
     private func awaitTrue(_ isTrue: () -> Bool) {
-        for _ in 0..<1_500 where !isTrue() { usleep(20_000) }
+        waitWhile(!isTrue())
         #expect(isTrue())
     }
 

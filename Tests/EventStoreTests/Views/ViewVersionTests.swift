@@ -192,7 +192,7 @@ struct ViewVersionTests {
         let told = Lock<[String]>([])
         let thread = ProjectorThread(log.files, top: log.top, renewed: { what in told.withLock { $0.append(what) } })
         defer { thread.stop() }
-        #expect(thread.wait(for: log.top, milliseconds: 20_000))
+        #expect(thread.wait(for: log.top, milliseconds: 60_000))
         #expect(try ViewReader(log.files).profile(user: "u-1") == expected && !expected.isEmpty)
         #expect(told.withLock { $0 } == ["views of another version are built anew: profiles"])
     }

@@ -116,7 +116,7 @@ struct ViewsReviewTests {
         try log.deliver([event(1, 3_001, hlc: 3_001, conversation: "c-9")])
         let thread = ProjectorThread(log.files, top: log.top)
         // The damage shows when the tails are merged, at the latest.
-        let deadline = Date(timeIntervalSinceNow: 30)
+        let deadline = Date(timeIntervalSinceNow: 60)
         var found: [ViewDigest]?
         while found == nil, Date() < deadline {
             usleep(20_000)

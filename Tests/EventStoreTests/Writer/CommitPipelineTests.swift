@@ -5,7 +5,7 @@ import Testing
 @testable import EventStore
 
 /// The next commit is written while the last one is synced; nothing is said of either before the disk has it (INV-1).
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CommitPipelineTests {
     /// A disk that takes as long as a test wants.
     private final class Disk: Sendable {
@@ -44,7 +44,7 @@ struct CommitPipelineTests {
         }
 
         /// Waits until so many syncs were asked for.
-        func waitUntilAsked(_ count: Int) { _ = state.wait(milliseconds: 20_000) { $0.asked >= count ? true : nil } }
+        func waitUntilAsked(_ count: Int) { _ = state.wait(milliseconds: 60_000) { $0.asked >= count ? true : nil } }
         var asked: Int { state.withLock { $0.asked } }
     }
 
@@ -81,7 +81,7 @@ struct CommitPipelineTests {
         }
 
         func waitForAnswers(_ count: Int) -> [String] {
-            answers.wait(milliseconds: 20_000) { $0.count >= count ? $0 : nil } ?? []
+            answers.wait(milliseconds: 60_000) { $0.count >= count ? $0 : nil } ?? []
         }
 
         /// Waits until the log has events up to `position`, durable or not.
@@ -121,7 +121,7 @@ struct CommitPipelineTests {
         #expect(fixture.signer.head()?.head.size == 2)
         fixture.disk.allow()
         #expect(fixture.waitForAnswers(2) == ["first 2", "second 3"])
-        #expect(tops.wait(milliseconds: 20_000) { $0.count == 2 ? $0 : nil } == [2, 3])
+        #expect(tops.wait(milliseconds: 60_000) { $0.count == 2 ? $0 : nil } == [2, 3])
     }
 
     @Test("A flush waits for commits that are being synced: the head that it stores covers them (INV-1, INV-3)")
@@ -179,7 +179,7 @@ struct CommitPipelineTests {
                 note((try? result.get()) == nil ? "failed" : "answered")
             }
             fixture.writer.lead([job])
-            return calls.wait(milliseconds: 20_000) { $0.last == last ? $0 : nil } ?? []
+            return calls.wait(milliseconds: 60_000) { $0.last == last ? $0 : nil } ?? []
         }
         fixture.disk.allow()
         // A thread of the writer may have been about to sleep, and does it then.
@@ -236,7 +236,7 @@ struct CommitPipelineTests {
         usleep(50_000)
         #expect(answers.withLock { $0 } == [])
         fixture.disk.allow()
-        #expect(answers.wait(milliseconds: 20_000) { $0.count == 2 ? $0 : nil } == [true, true])
+        #expect(answers.wait(milliseconds: 60_000) { $0.count == 2 ? $0 : nil } == [true, true])
     }
 
     /// What a thread that appends at once was told, in order.
@@ -267,7 +267,7 @@ struct CommitPipelineTests {
         let fixture = try Fixture()
         defer { fixture.writer.close() }
         let told = Monitor<[String]>([])
-        func wait(_ count: Int) -> [String]? { told.wait(milliseconds: 20_000) { $0.count >= count ? $0 : nil } }
+        func wait(_ count: Int) -> [String]? { told.wait(milliseconds: 60_000) { $0.count >= count ? $0 : nil } }
         try appendAtOnce(fixture, "first", told)
         fixture.disk.waitUntilAsked(1)
         #expect(told.withLock { $0 } == ["first is at 2"])
@@ -288,9 +288,9 @@ struct CommitPipelineTests {
         fixture.disk.fail()
         try appendAtOnce(fixture, "first", told)
         let expected = ["first is at 2", "first E_IO"]
-        #expect(told.wait(milliseconds: 20_000) { $0.count >= 2 ? $0 : nil } == expected)
+        #expect(told.wait(milliseconds: 60_000) { $0.count >= 2 ? $0 : nil } == expected)
         try appendAtOnce(fixture, "second", told)
-        #expect(told.wait(milliseconds: 20_000) { $0.count >= 3 ? $0 : nil }?.last == "second was not taken")
+        #expect(told.wait(milliseconds: 60_000) { $0.count >= 3 ? $0 : nil }?.last == "second was not taken")
     }
 
     @Test("A commit waits beside one that is synced, not beside two; few do not go ahead of many")

@@ -41,12 +41,12 @@ struct WALBoundTests {
             _ = try store.appendBlocking((0..<200).map { .message("\($0) \(text)", user: "u") })
         }
         let isHeld = { store.wal.held != nil }
-        for _ in 0..<400 where !isHeld() { sleepMilliseconds(10) }
+        waitWhile(every: 10_000, !isHeld())
         let standing = store.wal
         #expect(standing.held?.reader == "this process itself", "\(standing.text)")
         #expect(standing.bytes >= Connection.walBytes(pages: WALStanding.long) && !standing.isFull)
         try reader.execute("COMMIT")
-        for _ in 0..<1_000 where size(wal) > 20 << 20 { sleepMilliseconds(10) }
+        waitWhile(every: 10_000, size(wal) > 20 << 20)
         #expect(size(wal) < 20 << 20)
         #expect(store.wal.held == nil)
         _ = try store.appendBlocking([.message("last", user: "u")])

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 import EventStore
@@ -78,9 +79,9 @@ import EventStore
         usleep(100_000)
         #expect(ends.withLock { $0 } == [])
         client.hangUp()
-        for _ in 0..<200 where ends.withLock({ $0.isEmpty }) { usleep(10_000) }
+        waitWhile(ends.withLock({ $0.isEmpty }))
         #expect(ends.withLock { $0 } == [false])
-        for _ in 0..<200 where server.openConnections > 0 { usleep(10_000) }
+        waitWhile(server.openConnections > 0)
         #expect(server.openConnections == 0)
     }
 
@@ -123,7 +124,7 @@ import EventStore
         }
         let client = try RawHTTPClient(unixSocket: server.path)
         client.send("POST /big HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
-        for _ in 0..<300 where ends.withLock({ $0.isEmpty }) {
+        for _ in 0..<6_000 where ends.withLock({ $0.isEmpty }) {
             client.send("a")
             usleep(10_000)
         }

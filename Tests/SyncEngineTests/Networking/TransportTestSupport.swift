@@ -30,7 +30,7 @@ final class TestLoop: Sendable {
 }
 
 /// Waits until `condition` holds; false after `limit`.
-func eventually(_ limit: Duration = .seconds(20), _ condition: () -> Bool) async -> Bool {
+func eventually(_ limit: Duration = .seconds(60), _ condition: () -> Bool) async -> Bool {
     let end = ContinuousClock.now + limit
     while !condition() {
         if ContinuousClock.now > end { return false }

@@ -6,7 +6,7 @@ import Testing
 @testable import SyncEngine
 
 /// A node as a program outside of this package has it.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct EmbeddingTests {
     private static func store(_ name: String) throws -> EventStore {
         let folder = TemporaryFolder.unusedPath()
@@ -30,7 +30,7 @@ struct EmbeddingTests {
         await listener.setPeers([Peer(name: "busan", node: b.identity.node, address: nil)])
         for try await stored in b.subscribe() where stored.event.header.id == id { break }
         var status = await dialer.status()
-        for _ in 0..<400 where status.peers.first?.lacks != 0 {
+        for _ in 0..<2_400 where status.peers.first?.lacks != 0 {
             try await Task.sleep(for: .milliseconds(25))
             status = await dialer.status()
         }

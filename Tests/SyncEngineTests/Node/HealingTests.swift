@@ -44,7 +44,7 @@ struct HealingTests {
         try origin.send(to: b.store)
         let views = ProjectorThread(a.store.files, top: 6)
         let token = views.observe(a.store)
-        #expect(views.wait(for: 6, milliseconds: 20_000))
+        #expect(views.wait(for: 6, milliseconds: 60_000))
         let before = try LogReader(a.store.files).viewMark()
         let reader = try ViewReader(a.store.files)
         b.node.setPeers([a.peer(calling: false)])
@@ -52,7 +52,7 @@ struct HealingTests {
         #expect(try eventually { try body(dot, a.store) == origin.events[2].body })
         #expect(try LogReader(a.store.files).viewMark() != before)
         let top = try LogReader(a.store.files).top()
-        #expect(views.wait(for: top, milliseconds: 20_000))
+        #expect(views.wait(for: top, milliseconds: 60_000))
         // Who had opened the views finds those of the log as it is now, and so does who opens them.
         #expect(eventually { (try? ViewReader(a.store.files).progress()) ?? 0 >= 6 })
         #expect(try reader.progress() >= 6)

@@ -116,7 +116,7 @@ struct JoiningTests {
                 return true
             }
         }
-        return outcome.wait(milliseconds: 20_000) { $0 } ?? "no answer"
+        return outcome.wait(milliseconds: 60_000) { $0 } ?? "no answer"
     }
 
     private func invited(_ host: TestNode, _ token: [UInt8]) -> Peer {

@@ -52,7 +52,7 @@ final class TestNode: Sendable {
     }
 }
 
-func eventually(seconds: Double = 20, _ condition: () throws -> Bool) rethrows -> Bool {
+func eventually(seconds: Double = 60, _ condition: () throws -> Bool) rethrows -> Bool {
     let end = Date().addingTimeInterval(seconds)
     while Date() < end {
         if try condition() { return true }

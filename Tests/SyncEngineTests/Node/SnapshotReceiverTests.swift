@@ -41,7 +41,7 @@ private final class Handover: Sendable {
                 return true
             }
         }
-        offer = try #require(described.wait(milliseconds: 20_000) { $0 })
+        offer = try #require(described.wait(milliseconds: 60_000) { $0 })
     }
 
     deinit {
@@ -258,7 +258,7 @@ struct SnapshotReceiverTests {
             _ = try? handover.target.appendBlocking(
                 (start..<start + 600).map { EventDraft(type: "t", user: "u\($0)", payload: Array("{}".utf8)) })
         }
-        let deadline = Date().addingTimeInterval(20)
+        let deadline = Date().addingTimeInterval(60)
         while Date() < deadline,
             (try? handover.target.appendBlocking(
                 (0..<1_200).map { EventDraft(type: "t", user: "u\($0)", payload: Array("{}".utf8)) })) == nil
@@ -318,7 +318,7 @@ struct SnapshotReceiverTests {
                 }
             }
         }
-        let all = try #require(answers.wait(milliseconds: 20_000) { $0.count >= parts.count ? $0 : nil })
+        let all = try #require(answers.wait(milliseconds: 60_000) { $0.count >= parts.count ? $0 : nil })
         for result in all { #expect(throws: SessionFailure.self) { try result.get() } }
         intake.drop(keepSpool: false)
         intake.stop()

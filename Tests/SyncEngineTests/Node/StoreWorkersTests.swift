@@ -47,7 +47,7 @@ struct StoreWorkersTests {
         let first = try frame(after: 0)
         #expect(!workers.storeLeading(first, completion: answer))
         workers.store(first, completion: answer)
-        #expect(answers.wait(milliseconds: 20_000) { $0.count == 1 ? true : nil } == true)
+        #expect(answers.wait(milliseconds: 60_000) { $0.count == 1 ? true : nil } == true)
         var atOnce = 0
         for number in 1...20 {
             try append("\(number)")
@@ -56,7 +56,7 @@ struct StoreWorkersTests {
             while !workers.storeLeading(next, completion: answer) { sleepMilliseconds(1) }
             atOnce += answers.withLock { $0.count } == number + 1 ? 1 : 0
             // On a machine with other load the writer may have been about to begin another's.
-            #expect(answers.wait(milliseconds: 20_000) { $0.count == number + 1 ? true : nil } == true)
+            #expect(answers.wait(milliseconds: 60_000) { $0.count == number + 1 ? true : nil } == true)
             #expect(try seq() == UInt64(number) + 1)
         }
         #expect(atOnce > 0)
@@ -83,7 +83,7 @@ struct StoreWorkersTests {
             }
         }
         workers.store(try frame(after: 0), completion: answer)
-        #expect(answers.wait(milliseconds: 20_000) { $0.count == 1 ? true : nil } == true)
+        #expect(answers.wait(milliseconds: 60_000) { $0.count == 1 ? true : nil } == true)
         try append("good")
         let good = try frame(after: 1)
         var body = good.body
@@ -91,11 +91,11 @@ struct StoreWorkersTests {
         let bad = Frame(type: good.type, flags: 0, body: body)
         while !workers.storeLeading(bad, completion: answer) { sleepMilliseconds(1) }
         // Where the writer is at a commit of its own, as of a head, its thread answers.
-        #expect(answers.wait(milliseconds: 20_000) { $0.count == 2 ? true : nil } == true)
+        #expect(answers.wait(milliseconds: 60_000) { $0.count == 2 ? true : nil } == true)
         #expect(throws: SessionFailure.self) { try answers.withLock { $0[1] }.get() }
         #expect(try seq() == 1)
         while !workers.storeLeading(good, completion: answer) { sleepMilliseconds(1) }
-        #expect(answers.wait(milliseconds: 20_000) { $0.count == 3 ? true : nil } == true)
+        #expect(answers.wait(milliseconds: 60_000) { $0.count == 3 ? true : nil } == true)
         #expect(try answers.withLock { $0[2] }.get().events == 1)
         #expect(try seq() == 2)
     }
@@ -128,7 +128,7 @@ struct StoreWorkersTests {
                 return true
             }
         }
-        let finding = try #require(findings.wait(milliseconds: 20_000) { $0.first })
+        let finding = try #require(findings.wait(milliseconds: 60_000) { $0.first })
         guard case .proof(let evidence, let isNew) = try finding.get() else {
             Issue.record("no answer to a proof: \(finding)")
             return

@@ -186,7 +186,7 @@ struct HostileStateDeltaTests {
         #expect(!session.account.isFull)
     }
 
-    @Test("What has come is taken note of without copies of all that is known", .timeLimit(.minutes(1)))
+    @Test("What has come is taken note of without copies of all that is known", .timeLimit(.minutes(5)))
     func storedAmongMany() throws {
         for number in 0..<20_000 {
             _ = mine.append(1, bytes: 1, origin: VirtualNode.origin(1_000 + UInt64(number)), at: 0)
