@@ -65,7 +65,7 @@ test: deps
 example: deps
 	@# SwiftPM does not always notice new files of a package that is named by its path: the plan is made anew.
 	@rm -f .build/example/debug.yaml
-	SILLOK_UNOPTIMISED=1 $(SWIFT) build --package-path Examples/Embedding --scratch-path $(CURDIR)/.build/example
+	$(SWIFT) build --package-path Examples/Embedding --scratch-path $(CURDIR)/.build/example
 	timeout 120 .build/example/debug/embedding
 
 docs: deps

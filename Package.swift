@@ -9,12 +9,6 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Debug builds of what is tested are optimised, tests are not: most of a run was unoptimised loops of the sources. Overflow and
-/// preconditions are checked as before, and the sources have no `assert`. SILLOK_UNOPTIMISED=1 is for a debugger. A package that
-/// depends on this one gets it without: SwiftPM refuses such flags there.
-let isPlain = Context.environment["SILLOK_UNOPTIMISED"] != nil || Context.packageDirectory.contains("/checkouts/")
-let tested: [SwiftSetting] = strict + (isPlain ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))])
-
 /// The programs carry what they use of Swift's runtime and of C++'s (`Scripts/link`) in themselves: less memory than the
 /// shared libraries take, a start that is shorter by half, and servers need neither. No other program links with it, so it
 /// exports no symbols; where it was loaded is added to its 32,000 pointers from a packed table of 6 KB in place of one of 750
@@ -52,62 +46,62 @@ let package = Package(
 
         .target(
             name: "EventStore", dependencies: ["CSQLite", "CLibuuid", "CCrypto", "CSodium", "CLinux"],
-            swiftSettings: tested),
+            swiftSettings: strict),
         .target(
             name: "SyncEngine", dependencies: ["EventStore", "COpenSSL", "CLibevent", "CZstd", "CLinux"],
-            swiftSettings: tested),
+            swiftSettings: strict),
         // The words of the command line and the line of a crash, as C has them.
         .target(name: "CProgram"),
         // The pages for browsers, as C has them (#embed of C23).
         .target(name: "CPages", exclude: ["files"]),
-        .target(name: "CommandLineKit", dependencies: ["CProgram"], swiftSettings: tested),
+        .target(name: "CommandLineKit", dependencies: ["CProgram"], swiftSettings: strict),
         // The contract of the HTTP API: what the daemon answers and its clients read.
-        .target(name: "SillokAPI", dependencies: ["Access", "EventStore", "CommandLineKit"], swiftSettings: tested),
+        .target(name: "SillokAPI", dependencies: ["Access", "EventStore", "CommandLineKit"], swiftSettings: strict),
         // Requests of programs to nodes and to models, and the files with what opens them.
         .target(
             name: "SillokClient", dependencies: ["SillokAPI", "EventStore", "CommandLineKit", "CCurl"],
-            swiftSettings: tested),
+            swiftSettings: strict),
         // What workers are handed, and what of it is done.
-        .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: tested),
+        .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: strict),
         // Who may do what: roles, tokens, who takes part in what.
-        .target(name: "Access", dependencies: ["EventStore"], swiftSettings: tested),
+        .target(name: "Access", dependencies: ["EventStore"], swiftSettings: strict),
         // What a bot says: completions, context, rules of answers, retries, and one delivery as a pure machine.
-        .target(name: "BotKit", dependencies: ["EventStore", "CommandLineKit"], swiftSettings: tested),
+        .target(name: "BotKit", dependencies: ["EventStore", "CommandLineKit"], swiftSettings: strict),
         // What a gateway of a line protocol says: requests, answers, the stations, and events; pure.
-        .target(name: "GatewayKit", dependencies: ["EventStore", "CommandLineKit"], swiftSettings: tested),
+        .target(name: "GatewayKit", dependencies: ["EventStore", "CommandLineKit"], swiftSettings: strict),
         // Backups: repositories, streams, and stores made of them.
         .target(
-            name: "Backups", dependencies: ["EventStore", "SyncEngine", "CommandLineKit"], swiftSettings: tested),
+            name: "Backups", dependencies: ["EventStore", "SyncEngine", "CommandLineKit"], swiftSettings: strict),
         // Exports of other services, read into events.
         .target(
-            name: "Interchange", dependencies: ["EventStore", "CommandLineKit", "CZlib"], swiftSettings: tested),
+            name: "Interchange", dependencies: ["EventStore", "CommandLineKit", "CZlib"], swiftSettings: strict),
         .executableTarget(
             name: "syncd",
             dependencies: [
                 "SillokAPI", "Access", "Subscriptions", "SyncEngine", "EventStore", "CommandLineKit", "CLinux",
                 "CPages",
             ],
-            swiftSettings: tested, linkerSettings: standalone),
+            swiftSettings: strict, linkerSettings: standalone),
         .executableTarget(
             name: "syncctl",
             dependencies: [
                 "SillokClient", "SillokAPI", "Access", "SyncEngine", "Interchange", "Backups", "EventStore",
                 "CommandLineKit",
             ],
-            swiftSettings: tested, linkerSettings: standalone),
+            swiftSettings: strict, linkerSettings: standalone),
         .executableTarget(
             name: "sillok-bot",
             dependencies: ["BotKit", "SillokClient", "SillokAPI", "EventStore", "CommandLineKit"],
-            swiftSettings: tested, linkerSettings: standalone),
+            swiftSettings: strict, linkerSettings: standalone),
         .executableTarget(
             name: "sillok-gateway",
             dependencies: [
                 "GatewayKit", "SillokClient", "SillokAPI", "SyncEngine", "EventStore", "CommandLineKit", "CPages",
             ],
-            swiftSettings: tested, linkerSettings: standalone),
+            swiftSettings: strict, linkerSettings: standalone),
 
         // Real dialogue sets turned into native NDJSON, for benchmarks and tests.
-        .target(name: "Converters", path: "Benchmarks/Converters", swiftSettings: tested),
+        .target(name: "Converters", path: "Benchmarks/Converters", swiftSettings: strict),
         .executableTarget(
             name: "sillok-convert", dependencies: ["Converters", "CommandLineKit"], path: "Benchmarks/convert",
             swiftSettings: strict),
@@ -128,16 +122,16 @@ let package = Package(
                 "EventStore", "SyncEngine", "CommandLineKit", "WireKit", "Access", "SillokAPI", "Subscriptions",
                 "BotKit", "Backups", "GatewayKit",
             ],
-            path: "Tests/Fuzz/Targets", swiftSettings: tested),
+            path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Replay", swiftSettings: strict),
         // What several test targets need: folders that are removed, chance with a seed, rewound logs, contradictions of a table.
         .target(
             name: "TestSupport", dependencies: ["EventStore", "CommandLineKit"], path: "Tests/TestSupport",
-            swiftSettings: tested),
+            swiftSettings: strict),
         // Frames as bytes, for tests that play the other end of a connection.
         .target(
-            name: "WireKit", dependencies: ["EventStore", "SyncEngine"], path: "Tests/WireKit", swiftSettings: tested),
+            name: "WireKit", dependencies: ["EventStore", "SyncEngine"], path: "Tests/WireKit", swiftSettings: strict),
         .testTarget(
             name: "EventStoreTests", dependencies: ["TestSupport", "EventStore"], exclude: ["Log/Golden"],
             swiftSettings: strict),
@@ -182,7 +176,7 @@ let package = Package(
         .target(
             name: "SyncTestKit", dependencies: ["EventStore", "SyncEngine", "Subscriptions", "WireKit"],
             path: "Tests/SyncTestKit",
-            swiftSettings: tested),
+            swiftSettings: strict),
         .executableTarget(
             name: "sillok-sim", dependencies: ["SyncTestKit", "CommandLineKit"], path: "Tests/sillok-sim",
             swiftSettings: strict),
