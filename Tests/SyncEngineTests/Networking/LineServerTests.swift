@@ -176,6 +176,32 @@ struct LineServerTests {
         #expect(client.read(until: ";") == "A;")
     }
 
+    @Test("The end of a client is seen also where its descriptor was just one of HTTP")
+    func usedBefore() throws {
+        let echo = try Echo()
+        let http = try echo.loop.make {
+            let server = HTTPServer(loop: echo.loop.loop) { $0.reply(status: 200, contentType: nil) }
+            return (server, try server.listen(host: "127.0.0.1", port: 0))
+        }
+        let port = try #require(http.sync { $0.1 })
+        for round in 0..<20 {
+            let other = try RawHTTPClient(port: port)
+            other.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(other.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+            // The loop finds both in one turn: that the one is gone, and that the other one is there with all it has to say.
+            echo.loop.loop.post { usleep(20_000) }
+            other.hangUp()
+            let client = try echo.client()
+            client.send("a;")
+            shutdown(client.descriptor, Int32(SHUT_WR))
+            #expect(client.read(until: ";") == "A;")
+            var timeout = timeval(tv_sec: 5, tv_usec: 0)
+            setsockopt(client.descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+            var byte: UInt8 = 0
+            #expect(recv(client.descriptor, &byte, 1, 0) == 0, "round \(round)")
+        }
+    }
+
     @Test("With the loop its connections end, and it takes no more before")
     func ends() async throws {
         let echo = try Echo()

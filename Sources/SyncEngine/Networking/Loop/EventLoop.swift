@@ -54,8 +54,9 @@ package final class EventLoop: @unchecked Sendable {
             throw .system(call: "event_config_new", code: ENOMEM)
         }
         defer { event_config_free(configuration) }
-        let flags = EVENT_BASE_FLAG_NOLOCK.rawValue | EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST.rawValue
-        event_config_set_flag(configuration, Int32(flags))
+        // No list of changes for epoll: where a descriptor is closed and given out again within one turn, libevent 2.1 takes over from the
+        // old watch that it is edge-triggered, and the end of the new connection is never seen.
+        event_config_set_flag(configuration, Int32(EVENT_BASE_FLAG_NOLOCK.rawValue))
         guard let base = event_base_new_with_config(configuration) else {
             throw .system(call: "event_base_new", code: errno)
         }
