@@ -17,24 +17,27 @@ package struct ErasurePlan: Sendable {
         case replies
     }
 
-    /// What an operator has seen of a plan: up to where it was made, and what it listed. That is what is confirmed.
+    /// What an operator has seen of a plan: when it was made, up to where, and what it listed. That is what is confirmed.
     package struct Seen: Hashable, Sendable {
         package let fingerprint: String
+        package let moment: HybridTime
         package let vector: VersionVector
 
-        init(fingerprint: String, vector: VersionVector) { (self.fingerprint, self.vector) = (fingerprint, vector) }
+        init(fingerprint: String, moment: HybridTime, vector: VersionVector) {
+            (self.fingerprint, self.moment, self.vector) = (fingerprint, moment, vector)
+        }
 
         /// Reads ``text``.
         package init?(text: String) {
-            let parts = text.split(separator: " ", maxSplits: 1)
-            guard parts.count == 2, parts[0].utf8.count == Self.digits,
-                let vector = VersionVector(text: String(parts[1]))
+            let parts = text.split(separator: " ", maxSplits: 2)
+            guard parts.count == 3, parts[0].utf8.count == Self.digits, let moment = HybridTime(text: parts[1]),
+                let vector = VersionVector(text: String(parts[2]))
             else { return nil }
-            self.init(fingerprint: String(parts[0]), vector: vector)
+            self.init(fingerprint: String(parts[0]), moment: moment, vector: vector)
         }
 
-        /// 16 hexadecimal digits, and the vector.
-        package var text: String { "\(fingerprint) \(vector.text)" }
+        /// 16 hexadecimal digits, the moment and the vector.
+        package var text: String { "\(fingerprint) \(moment) \(vector.text)" }
 
         static let digits = 16
     }
@@ -53,6 +56,8 @@ package struct ErasurePlan: Sendable {
     package private(set) var later: [Part: UInt64] = [:]
     /// Up to where the plan was made.
     package let vector: VersionVector
+    /// When it was made: what others have recorded before, and bring later, goes too.
+    package let moment: HybridTime
     /// Whether the log lacks some of what the plan was made of.
     package let isBehind: Bool
     /// Conversations with an event that goes.
@@ -92,26 +97,28 @@ package struct ErasurePlan: Sendable {
 
     /// Says whether two plans take the same away.
     package var seen: Seen {
-        var text = "sillok-erasure-plan-v2\n\(target)\n\(vector.text)\n"
+        var text = "sillok-erasure-plan-v2\n\(target)\n\(moment) \(vector.text)\n"
         for part in Part.allCases {
             for (type, count) in counts[part, default: [:]].sorted(by: { $0.key < $1.key }) {
                 text += "\(part.rawValue) \(type) \(count)\n"
             }
         }
         let digest = SHA256().digest(Array(text.utf8)).description
-        return Seen(fingerprint: String(digest.prefix(Seen.digits)), vector: vector)
+        return Seen(fingerprint: String(digest.prefix(Seen.digits)), moment: moment, vector: vector)
     }
 
     /// Looks through the log.
     ///
     /// - Parameters:
     ///   - known: Up to where the plan was made that is looked at again; `nil`: this is a new one.
+    ///   - moment: When that was; `nil`: now.
     ///   - progress: Told of positions: how far it is, and how far it goes.
     package init(
-        _ target: Target, _ log: LogReader, upTo known: VersionVector? = nil,
+        _ target: Target, _ log: LogReader, upTo known: VersionVector? = nil, at moment: HybridTime? = nil,
         progress: (UInt64, UInt64) -> Void = { _, _ in }
     ) throws(StoreError) {
         self.target = target
+        self.moment = moment ?? HybridTime(milliseconds: WallClock.now, counter: 0)
         var (top, here) = (UInt64(0), [StoredOrigin]())
         // Of one moment: what comes between the two would be in neither.
         try log.inOneTransaction { () throws(StoreError) in
@@ -188,8 +195,9 @@ package struct ErasurePlan: Sendable {
         let parts: [Part] = authored ? [.own, .authored] : [.own]
         var rest: [Dot] = []
         if reach == .plan, first.subject != nil {
-            // Below it nothing is that the plan does not list. What the plan lists above it goes by name.
-            let bounds = parts.compactMap { firstLater[$0] } + [HybridTime(rawValue: last.rawValue + 1)]
+            // Below it nothing is here that the plan does not list. What the plan lists above it goes by name.
+            let end = max(moment, HybridTime(rawValue: last.rawValue + 1))
+            let bounds = parts.compactMap { firstLater[$0] } + [end]
             let before = bounds.min() ?? last
             first.before = before
             for part in parts {

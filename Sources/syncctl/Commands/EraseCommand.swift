@@ -74,7 +74,7 @@ enum EraseCommand {
         let plan = try stored {
             // What no plan of this release is holds no more.
             let seen = planned?.plan.flatMap { ErasurePlan.Seen(text: $0) }
-            return try ErasurePlan(target, LogReader(files), upTo: seen?.vector) {
+            return try ErasurePlan(target, LogReader(files), upTo: seen?.vector, at: seen?.moment) {
                 progress.update(done: $0, total: $1)
             }
         }

@@ -64,7 +64,7 @@ extension Service {
         let exchange = request.exchange
         let seen = order.plan.flatMap { ErasurePlan.Seen(text: $0) }
         // What is no plan of this release is looked at as one that holds no more.
-        let plan = try ErasurePlan(order.target, try LogReader(store.files), upTo: seen?.vector)
+        let plan = try ErasurePlan(order.target, try LogReader(store.files), upTo: seen?.vector, at: seen?.moment)
         guard plan.missing.isEmpty else {
             let ids = plan.missing.map(\.description).joined(separator: ", ")
             return exchange.refuse(.notFound, "no event that can be erased has the id \(ids)")

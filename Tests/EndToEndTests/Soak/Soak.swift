@@ -102,8 +102,11 @@ final class Soak {
     func converge(within seconds: Double) throws -> Double {
         let start = Date()
         while Date().timeIntervalSince(start) < seconds {
-            let found = nodes.map { $0.status() }.map { ($0?["position"] as? Int, $0?["views"] as? Int) }
-            if found.allSatisfy({ $0.0 != nil && $0.0 == found[0].0 && $0.0 == $0.1 }) {
+            let found = nodes.map { node in
+                let status = node.status()
+                return ["position", "views", "indexed"].map { status?[$0] as? Int }
+            }
+            if let position = found[0][0], found.allSatisfy({ $0.allSatisfy { $0 == position } }) {
                 return Date().timeIntervalSince(start)
             }
             usleep(50_000)
