@@ -29,7 +29,8 @@ enum Wording: String, CaseIterable, Sendable {
     // Ranges
     case shownTwice, between, from, before, asOf, knownAt, knownThen, beginning, now, place
     // Nothing found
-    case noSuchType, didYouMean, noEventOf, noUser, noUsers, noConversation, noConversations, noProfile, noSurveys, noAnswers,
+    case noSuchType, didYouMean, noEventOf, noUser, noUsers, noConversation, noConversations, noProfile, noSurveys,
+        noAnswers,
         noEvent
     case nothingFound, moreFound, moreRanked, unindexed
     case noContacts, noSearches, noMessage, isHidden
