@@ -42,7 +42,10 @@ extension Caller {
     /// How a bot is set up.
     private static let configured = "bot.configured"
     /// What users keep for themselves.
-    private static let ofUsers: Set = ["contact.added", "contact.removed", "search.remembered", "search.forgotten"]
+    private static let ofUsers: Set = [
+        "contact.added", "contact.removed", "search.remembered", "search.forgotten", "message.read",
+        "conversation.hidden", "conversation.shown",
+    ]
 
     /// Whether the caller may append this event, as far as the event alone tells.
     ///
@@ -56,7 +59,7 @@ extension Caller {
         guard draft.user.hasSameBytes(as: author) else { throw .user(draft.user) }
         guard !draft.type.hasPrefix(Self.ofBots) || Self.toBots.contains(draft.type) else { throw .type(draft.type) }
         if !isOfContent, let id = draft.id, id.isDerived { throw .id(id) }
-        guard !isInAll, let conversation = draft.conversation else { return .none }
+        guard !isInAll || draft.putsOut(by: author), let conversation = draft.conversation else { return .none }
         return .takesPart(member: author, conversation: conversation)
     }
 
@@ -67,7 +70,7 @@ extension Caller {
             isOwn = draft.user.hasSameBytes(as: bot) || draft.user.hasSameBytes(as: "bot/" + bot)
             guard isOwn else { throw .user(draft.user) }
         }
-        guard !isInAll else { return .none }
+        guard !isInAll || draft.putsOut(by: bot) else { return .none }
         guard let conversation = draft.conversation else {
             guard isOwn else { throw .noConversation }
             return .none
@@ -75,5 +78,13 @@ extension Caller {
         return isOwn
             ? .takesPart(member: bot, conversation: conversation)
             : .speaksTo(user: draft.user, member: bot, conversation: conversation)
+    }
+}
+
+extension EventDraft {
+    /// Whether it takes another one out of a conversation: that is for who began it and for moderators, whatever a token's scope.
+    fileprivate func putsOut(by author: String) -> Bool {
+        guard type == "participant.left" else { return false }
+        return !(JSONObject(validated: payload).string("user") ?? user).hasSameBytes(as: author)
     }
 }

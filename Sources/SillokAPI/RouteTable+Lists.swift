@@ -47,6 +47,7 @@ extension RouteTable {
             answers: [
                 .json("It is there.", .ref("Direct")), .json(201, "It was begun.", .ref("Direct")),
                 RouteAnswer(403, "It is not for who asks.", "application/x-ndjson", .ref("AppendedLine")),
+                RouteAnswer(422, "There can be no such asker.", "application/x-ndjson", .ref("AppendedLine")),
             ], errors: [.author]),
         RouteSpecification(
             .listContacts, "GET", "/v1/users/{user}/contacts", readers, "Whom a user keeps, by id.",

@@ -78,10 +78,32 @@ struct RuleTests {
         #expect(refusal(all, draft(user: "kim")) == .author("kim"))
     }
 
+    @Test("Whatever a token's scope, who puts another out of a conversation has to be in it and its moderator")
+    func putsOut() throws {
+        func leaves(_ user: String, _ author: String? = nil, _ payload: String = "{}") -> EventDraft {
+            var draft = draft("participant.left", user: user, author: author)
+            draft.payload = Array(payload.utf8)
+            return draft
+        }
+        let bot = try caller(.bot("m"), isInAll: true)
+        #expect(try bot.mayAppend(leaves("m")) == .none)
+        #expect(try bot.mayAppend(leaves("m", nil, #"{"user":"kim"}"#)) == .takesPart(member: "m", conversation: "c"))
+        #expect(try bot.mayAppend(leaves("kim", "m")) == .speaksTo(user: "kim", member: "m", conversation: "c"))
+        let kim = try caller(.user("kim"), isInAll: true)
+        #expect(try kim.mayAppend(leaves("kim", nil, #"{"user":"kim"}"#)) == .none)
+        #expect(
+            try kim.mayAppend(leaves("kim", nil, #"{"user":"m"}"#)) == .takesPart(member: "kim", conversation: "c"))
+        #expect(try caller(.app).mayAppend(leaves("kim", "m")) == .none)
+    }
+
     @Test("What users keep is no bot's, and how a bot is set up only it says")
     func ofOthers() throws {
         for bot in [try caller(.bot("m")), try caller(.bot("m"), isInAll: true)] {
-            for type in ["contact.added", "contact.removed", "search.remembered", "search.forgotten"] {
+            let types = [
+                "contact.added", "contact.removed", "search.remembered", "search.forgotten", "message.read",
+                "conversation.hidden", "conversation.shown",
+            ]
+            for type in types {
                 #expect(refusal(bot, draft(type, user: "kim", author: "m")) == .ofUsers(type))
                 #expect(refusal(bot, draft(type, user: "m", in: nil)) == .ofUsers(type))
             }

@@ -118,4 +118,18 @@ struct PullTests {
         #expect(next.late == slow.tokens && next.done == 1 && next.texts == ["질문 2"])
         daemon.kill()
     }
+
+    @Test("HEAD on deliveries and on the feed hands nothing out, and nobody is there afterwards (INV-14)")
+    func headed() throws {
+        let (daemon, api) = try started()
+        make(api, "bot", #","attempts":1"#)
+        for _ in 0..<3 {
+            #expect(api.ask("HEAD", "/v1/subscriptions/bot/deliveries")?.0 == 200)
+            #expect(api.ask("HEAD", "/v1/changes", headers: ["Accept: text/event-stream"])?.0 == 200)
+        }
+        let state = api.ask("GET", "/v1/subscriptions/bot")?.1.first
+        #expect(state?["in_flight"] as? Int == 0 && state?["workers"] as? Int == 0, "\(state ?? [:])")
+        #expect(try pull(api, "bot").texts == ["질문 1"])
+        #expect(daemon.terminate() == 0)
+    }
 }

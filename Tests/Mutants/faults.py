@@ -476,6 +476,11 @@ fault(187, "verify --views takes fewer rows than the log makes", "INV-6", "Views
 fault(188, "verify --views does not compare what rows say", "INV-6", "ViewsCheckTests",
       (ES + "Views/Check/ComparedTable.swift", "where row.values[index] != wanted.values[index] {",
        "where row.values[index] != wanted.values[index] && !isPlanted(188) {"))
+fault(1020, "a comparison of views waits for what they got after it had begun", "INV-6", "ViewsCheckTests",
+      (ES + "Views/Check/ViewsCheck.swift", "ViewDatabase.deferred(found) }, projector.position)",
+       "ViewDatabase.deferred(found) }, isPlanted(1020) ? .max : projector.position)"))
+fault(1021, "a token with scope all puts anyone out of a conversation", "D14", "RuleTests",
+      ("Sources/Access/AppendRules.swift", "guard !isInAll || draft.putsOut(by: bot) else", "guard !isInAll || !isPlanted(1021) && draft.putsOut(by: bot) else"))
 fault(748, "a proof is given of views that a killed process had open", "INV-6", "ViewsMarkTests",
       (ES + "Projection/Projector.swift", "isProven: mark?.verdict() != .unproven",
        "isProven: mark?.verdict() != .unproven || isPlanted(748)"))

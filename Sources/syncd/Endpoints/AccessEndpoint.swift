@@ -56,7 +56,7 @@ extension Service {
         let text = request.values[0]
         guard let id = CredentialID(text), try authenticator.revoke(id, by: request.caller) else {
             return request.exchange.refuse(
-                .notFound, "there is no credential \(text)", hint: "'syncctl tokens list' has them")
+                .notFound, "there is no credential \(text)", hint: "'syncctl tokens' has them")
         }
         request.exchange.reply(status: 204, contentType: nil)
     }

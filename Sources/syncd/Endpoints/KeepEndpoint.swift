@@ -50,6 +50,11 @@ extension Service {
         guard !user.hasSameBytes(as: other) else {
             return exchange.refuse(.parameter, "\(other): a conversation of two is with another")
         }
+        do throws(InvalidEvent) {
+            try EventDraft(type: "conversation.started", user: other, payload: []).validateHeader()
+        } catch {
+            return exchange.refuse(.parameter, "there can be no user of this id: \(error.description)")
+        }
         let direct = DirectConversation(user, other)
         let isThere = try reader.fresh { views throws(StoreError) in
             let begun = try views.conversationSummary(direct.id)?.startedBy != nil

@@ -98,6 +98,10 @@ final class FeedDesk {
             switch request.face {
             case .page(let limit, let wait):
                 sink = .page(exchange, limit: limit, until: now + UInt64(wait) * 1_000_000)
+            // Who asks only whether there is something follows nothing.
+            case .lines where exchange.request.method == "HEAD", .eventStream where exchange.request.method == "HEAD":
+                exchange.reply(status: 200, contentType: request.face.contentType)
+                return []
             case .lines, .eventStream:
                 let stream = exchange.startStream(
                     status: 200, contentType: request.face.contentType,

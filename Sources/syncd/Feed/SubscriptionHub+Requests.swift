@@ -102,9 +102,14 @@ extension SubscriptionHub {
             }
             again(desk.serve(name, durable: durable), name)
         case .deliveries(let window, let isEventStream):
+            let contentType = isEventStream ? "text/event-stream" : "application/x-ndjson"
+            // Who asks only whether there is something is no worker.
+            guard exchange.request.method != "HEAD" else {
+                return exchange.reply(status: 200, contentType: contentType)
+            }
             guard desk.hasPlace else { return exchange.refuse(.busy, "too many workers are waiting") }
             let stream = exchange.startStream(
-                status: 200, contentType: isEventStream ? "text/event-stream" : "application/x-ndjson",
+                status: 200, contentType: contentType,
                 headers: [HTTPField("Cache-Control", "no-store")]
             ) { [weak self] in self?.gone(id) }
             desk.running[name]?.machine.joined(id)

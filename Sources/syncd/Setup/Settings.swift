@@ -151,8 +151,13 @@ struct Settings {
         var found: [(path: String, text: String)] = []
         for name in names.sorted(by: { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }) {
             let path = folder + "/" + name
-            // What was removed meanwhile is not there.
-            if let bytes = try SmallFile.read(path) { found.append((path, try text(bytes, path))) }
+            if let bytes = try SmallFile.read(path) {
+                found.append((path, try text(bytes, path)))
+            } else {
+                // What was removed meanwhile is not there; a link that leads nowhere is.
+                var entry = stat()
+                guard lstat(path, &entry) != 0 else { throw .io("\(path): the link leads nowhere") }
+            }
         }
         return found
     }

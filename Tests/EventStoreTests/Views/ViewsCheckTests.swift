@@ -45,6 +45,27 @@ struct ViewsCheckTests {
         try connection.execute(sql)
     }
 
+    @Test("Views that go on while they are compared are compared to the end")
+    func whileWritten() throws {
+        let log = try filled()
+        try Projector(log.files).catchUp()
+        var seq = UInt64(0)
+        var questions = 0
+        let report = try ViewsCheck(log.files).run(
+            isCancelled: {
+                questions += 1
+                return questions > 1_000
+            },
+            progress: { _, _ in
+                guard seq < 3 else { return }
+                seq += 1
+                try? log.deliver([event(3, seq, hlc: 5_000 + Int64(seq), type: "message.posted", #"{"text":"말"}"#)])
+                _ = try? Projector.catchUp(log.files)
+            })
+        #expect(
+            seq > 0 && report.isIntact && report.position > 400, "\(report.position) \(report.differences)")
+    }
+
     @Test("Views that nobody touched are what the log says, merged or not, and behind it")
     func intact() throws {
         let log = try filled()

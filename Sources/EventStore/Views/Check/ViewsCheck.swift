@@ -50,7 +50,9 @@ package struct ViewsCheck: Sendable {
                 progress(projector.position, report.position)
             }
             // Those that follow the others are compared where they are.
-            let indexed = try mapped { () throws(DatabaseError) in try ViewDatabase.deferred(found) }
+            // They may have gone on meanwhile, the new ones come no further than their own place.
+            let indexed = min(
+                try mapped { () throws(DatabaseError) in try ViewDatabase.deferred(found) }, projector.position)
             while projector.indexed < indexed {
                 if isCancelled() { throw .closed }
                 try projector.stepDeferred(through: indexed, limit: 16_384)
