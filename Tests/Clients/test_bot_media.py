@@ -177,7 +177,7 @@ class ImageTests(Media):
             self.client.append({"type": "conversation.changed", **to, "data": {"fields": {"model": model}}})
             before = len(self.model.requests)
             self.ask("고양이", self.name)
-            self.idle()
+            until(lambda: len(self.events(self.name, "bot.replied", "bot.failed")) > count)
             self.assertEqual([request["body"]["model"] for request in self.model.requests[before:]], [used] if used else [])
         self.assertEqual([event["data"]["code"] for event in self.events(self.name, "bot.failed")], ["model"])
 
