@@ -58,12 +58,14 @@ struct RepositoryErasure {
         let unnamed = try repository.leftovers(besides: manifests)
         let attachments = unnamed.filter { $0.hasPrefix("attachments/") }
         let segments = unnamed.filter(Repository.isSegment)
-        guard !segments.isEmpty || !attachments.isEmpty else { return }
+        // What a killed run had begun: its rows may be of before the erasure.
+        let unfinished = unnamed.filter { $0.hasSuffix(FileSink.suffix) && !$0.hasPrefix("attachments/") }
+        guard !segments.isEmpty || !attachments.isEmpty || !unfinished.isEmpty else { return }
         let stale = StaleBackups(repository, manifests)
         let erased = try logged { () throws(StoreError) in try writer.source.erasedRows() }
         let owners = try logged { () throws(StoreError) in try writer.source.owners() }
-        var gone: [String] = []
-        for segment in segments {
+        var gone = unfinished
+        for segment in segments where !unfinished.contains(segment) {
             let file = String(segment.dropFirst(Repository.name(ofSegment: "").utf8.count))
             if try stale.count(in: file, erased, owners, writer.goesOn) > 0 { gone.append(segment) }
         }
@@ -120,8 +122,10 @@ struct RepositoryErasure {
             _ = try repository.remove(leftovers: repository.leftovers(besides: result).filter(old.contains))
         }
         // A history that parts from the log later shares its first segments with it.
+        // Those of another node that node brings up itself.
         let unreached = others.filter { other in
-            other.segments.contains { (renewed[$0.file] ?? $0).erasures != applied }
+            other.node == writer.source.identity.node
+                && other.segments.contains { (renewed[$0.file] ?? $0).erasures != applied }
         }
         return (rewritten, unreached.map(\.id))
     }

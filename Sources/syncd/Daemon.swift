@@ -51,6 +51,8 @@ enum Daemon {
         allowDescriptors()
         for remark in settings.remarks { log.warning(remark, "CONFIGURATION") }
         let wake = Monitor(DaemonWake())
+        // Before the store is this process's: from then on others believe what the mark says.
+        let isUnproven = ViewsMark(StoreFiles(configuration.storage.dir))?.takeUp() ?? false
         let store = try manager.whileStarting("opening the log") { () throws(CommandFailure) in
             try open(settings, hasSocket: manager.api != nil, log)
         }
@@ -60,8 +62,6 @@ enum Daemon {
                 "DISK_FAILED")
         }
         store.observeFailure { error in wake.wakeAll { $0.failure = error } }
-        // Before they are taken up.
-        let isUnproven = ViewsMark(store.files)?.verdict() == .unproven
         let (views, reader) = try manager.whileStarting("opening the views") { () throws(CommandFailure) in
             try follow(store, log)
         }

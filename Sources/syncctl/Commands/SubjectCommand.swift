@@ -53,7 +53,7 @@ enum SubjectCommand {
             return .nothingFound
         }
         // Before it is on record that something was given.
-        try stored { try ViewsMark.requireProven(files) }
+        try ProofExport.awaitProvenViews(files)
         let place = try PackageFolder(folder)
         if place.hadRest { session.say(.packageRest, place.part) }
         let record = try record(user, who, reason, files)

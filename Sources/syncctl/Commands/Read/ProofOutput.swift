@@ -17,6 +17,7 @@ enum ProofOutput {
         _ session: Session, _ owner: TimelineOwner, _ query: TimelineQuery
     ) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
+        try ProofExport.awaitProvenViews(files)
         let views = try FreshViews.open(session, files)
         var all = query
         (all.withTwins, all.limit) = (true, .all)
