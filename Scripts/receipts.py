@@ -182,8 +182,8 @@ def kept(paths):
             if not is_own: store.notes.append(f'{path} is a receipt of another node, {maker["node"]:.12}')
             for origin, head in receipt.heads.items():
                 what = f'{path} knows {head["size"]} events of origin {uuid.UUID(bytes=origin)}, of which none is here'
-                # What its maker has not signed as a whole binds only where the node has signed the head itself.
-                name = path if is_own and (receipt.signed or store.own and head['node'] == store.own.hex()) else path + ' (not this node\'s word)'
+                # What the node has signed binds it, whoever made the receipt: a head, or the whole.
+                name = path if store.own and head['node'] == store.own.hex() or is_own and receipt.signed else path + ' (not this node\'s word)'
                 if name != path: store.elsewhere.add(name)
                 if origin not in here: store.finds('cut', what) if name == path else store.doubts(what)
                 else: [store.expects(name, origin, size, root) for _, _, size, root in [(0, 0, head['size'], head['root'])] + head['cosigned']]

@@ -161,7 +161,7 @@ class Verifier:
         self.kept, self.elsewhere = kept, set(); self.mark, self.end, self.has_wal = self.look('mark.json'), self.look('log.end') or b'', os.path.exists(path + '-wal')  # first: a running node goes on
         self.log, self.file, self.events, self.left, self.marked, self.witness, self.seal = opened(path), str(os.stat(path).st_ino).encode(), 0, 0, (0, 0), None, None
         self.erased, self.told, self.lost, self.reached, self.origins, self.trees, self.good, self.seqs = [], [], [], set(), {}, {}, {}, {}
-        self.keys, self.forks, self.heads, self.known, self.agreed, self.cuts, self.settled, self.erasures, self.last, self.stamps, self.beyond = ({} for _ in range(11)); self.unread, self.runs, self.gone = [], False, set()
+        self.keys, self.forks, self.heads, self.known, self.agreed, self.cuts, self.settled, self.erasures, self.last, self.stamps, self.beyond = ({} for _ in range(11)); self.unread, self.runs, self.gone, self.since = [], False, set(), None
     def finds(self, check, what, position=None): self.findings.append((check, position, what))
     def doubts(self, what): self.notes.append(what); self.open += 1
     def label(self, ref): return str(uuid.UUID(bytes=self.origins[ref][0])) if ref in self.origins else f'origin {ref}'
@@ -248,6 +248,10 @@ class Verifier:
             if wrong := [name for name, value in zip(Row._fields, row) if kind(value) not in KINDS[name]]: self.finds('events', f'of another kind or length: column {", ".join(wrong)}', row.position)
             try: self.event(row._replace(seq=self.seqs[row.origin] + 1) if 'seq' in wrong else row, wrong)
             except ODD as error: wrong or self.finds('events', f'its row cannot be read: {type(error).__name__} {error}', row.position)
+    def arrival(self, row, origin):  # §2: an own event names all that came since the one before; more than 2,000 follow with the next one.
+        if row.origin != self.home: return self.since is not None and self.since.add(row.origin)
+        came, named = {ref: self.seqs[ref] for ref in self.since or ()}, dict(pairs(row.dependencies)); is_part = len(named) == 2000 and named.items() <= came.items()
+        self.since is None or is_part or named == came or origin in self.forks or self.finds('order', 'its dependencies are not the events that arrived since the one before', row.position); self.since = set(came) - set(named) if is_part else set()
     def event(self, row, wrong):  # §2, §3: seqs without gaps, header, digest, leaf, tree, dependencies, the origin's first event, what heads say of it.
         (origin, node, key), tree, at = self.origins[row.origin], self.trees[row.origin], row.position
         if row.seq != self.seqs[row.origin] + 1: self.finds('order', f'seq {row.seq} follows {self.seqs[row.origin]}', at)
@@ -265,7 +269,7 @@ class Verifier:
         elif type in (b'user.erased', b'conversation.erased'): self.erasure(row, node, type.decode()[:-7], said, user, conversation)
         elif type == b'finding.settled' and node == self.own and user == b'node/' + node.hex().encode():  # §5: of a cut its own node's counts
             self.settled.setdefault((text(said, 'code'), text(said, 'subject')), []).append((row.hlc >> 16, text(said, 'of')))
-        named = {self.origins[ref][0]: self.seqs[ref] >= seq or self.origins[ref][0] in self.forks for ref, seq in pairs(row.dependencies)}
+        named = {self.origins[ref][0]: self.seqs[ref] >= seq or self.origins[ref][0] in self.forks for ref, seq in pairs(row.dependencies)}; self.arrival(row, origin)
         if list(named) != sorted(named.keys() - {origin}) or len(named) != len(pairs(row.dependencies)) or not all(named.values()):
             self.finds('order', 'its dependencies do not ascend by origin, or do not stand before it', at)
         if row.seq == 1:  # §2, "The first event of an origin" binds it to the key, and may tell of a cut

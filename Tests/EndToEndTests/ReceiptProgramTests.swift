@@ -60,6 +60,12 @@ struct ReceiptProgramTests {
         #expect(try Programs.syncctl(before, ["verify", "--since", file]).code != 3)
         if let proven = try await prove(before, "--since", later) { #expect(proven.code == 3, "\(proven)") }
         if let proven = try await prove(before, "--since", file) { #expect(proven.code != 3, "\(proven)") }
+        // What the node has signed was here, whoever hands the receipt over.
+        let peers = folder.path + "/peer.receipt"
+        _ = try b.syncctl("receipt", "--out", peers)
+        let held = try Programs.syncctl(before, ["verify", "--since", peers])
+        #expect(held.code == 3 && held.output.contains("peer.receipt knows"), "\(held.output)")
+        if let proven = try await prove(before, "--since", peers) { #expect(proven.code == 3, "\(proven)") }
         for suffix in ["", "-wal", "-shm"] {
             let (kept, put) = (a.store + "/cosigned.db" + suffix, before + "/cosigned.db" + suffix)
             try? FileManager.default.removeItem(atPath: put)

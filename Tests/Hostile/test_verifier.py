@@ -260,6 +260,17 @@ class Lies(unittest.TestCase):
                 self.assertEqual((theirs, ours), (3, 3), text)
                 self.assertIn(where.replace(' =', ''), text)
 
+    def test_moved(self):
+        """A peer's event that is moved before an own one, which then would have named it (FORMATS §2)."""
+        log = sqlite3.connect(f'file:{self.third}/log.db?mode=ro', uri=True)
+        own = "(SELECT value FROM meta WHERE key = 'origin')"
+        (at,), *_ = log.execute(f'SELECT e.position FROM event e JOIN event b ON b.position = e.position - 1 WHERE e.origin != {own} AND b.origin = {own} ORDER BY 1 DESC')
+        log.close()
+        steps = [(at, -1), (at - 1, at), (-1, at - 1)]
+        theirs, ours, text = self.both(self.changed(*((f'UPDATE event SET position = {to} WHERE position = {of}') for of, to in steps), of=self.third))
+        self.assertEqual((theirs, ours), (3, 3), text)
+        self.assertEqual(text.count('not the events that arrived since the one before'), 2, text)
+
     def test_arrivals(self):
         """Times of arrival are proven by nothing, and bounded (FORMATS §2, Numbers)."""
         for name, (statement, wanted) in {

@@ -476,6 +476,9 @@ fault(187, "verify --views takes fewer rows than the log makes", "INV-6", "Views
 fault(188, "verify --views does not compare what rows say", "INV-6", "ViewsCheckTests",
       (ES + "Views/Check/ComparedTable.swift", "where row.values[index] != wanted.values[index] {",
        "where row.values[index] != wanted.values[index] && !isPlanted(188) {"))
+fault(1022, "a head that the node has signed need not be here where a peer tells it", "INV-18", "ReceiptProgramTests",
+      (ES + "Receipts/KnownHeads.swift", "let isOwn = head.key.nodeID == own || maker.key.nodeID == own && isSigned",
+       "let isOwn = !(isPlanted(1022) && maker.key.nodeID != own) && (head.key.nodeID == own || maker.key.nodeID == own && isSigned)"))
 fault(1020, "a comparison of views waits for what they got after it had begun", "INV-6", "ViewsCheckTests",
       (ES + "Views/Check/ViewsCheck.swift", "ViewDatabase.deferred(found) }, projector.position)",
        "ViewDatabase.deferred(found) }, isPlanted(1020) ? .max : projector.position)"))

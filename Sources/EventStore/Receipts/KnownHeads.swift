@@ -36,13 +36,13 @@ extension Receipt {
     /// What a log must go on from that this receipt is held against.
     ///
     /// - Parameters:
-    ///   - own: The node whose log it is. What another node has held need not be here yet; nor what a receipt tells that this node has not
-    ///     signed, unless it has signed the head.
+    ///   - own: The node whose log it is. What it has signed was here: a head, or a receipt of its own as a whole. What else another node has held
+    ///     need not be here yet.
     ///   - isSigned: Whether the maker has signed the whole.
     ///   - name: How findings name the receipt.
     package func known(to own: NodeID, isSigned: Bool, as name: String) -> [KnownHead] {
         heads.flatMap { head in
-            let isOwn = maker.key.nodeID == own && (isSigned || head.key.nodeID == own)
+            let isOwn = head.key.nodeID == own || maker.key.nodeID == own && isSigned
             return ([head.head.head] + head.cosignatures.map(\.cosignature.head)).map { tree in
                 KnownHead(tree, source: name, shortfall: isOwn ? .contradicts : .isOpen)
             }
