@@ -60,7 +60,7 @@ struct ReceiptProgramTests {
         #expect(try Programs.syncctl(before, ["verify", "--since", file]).code != 3)
         if let proven = try await prove(before, "--since", later) { #expect(proven.code == 3, "\(proven)") }
         if let proven = try await prove(before, "--since", file) { #expect(proven.code != 3, "\(proven)") }
-        // What the node has signed was here, whoever hands the receipt over.
+        // What the node has signed was here, whatever node made the receipt.
         let peers = folder.path + "/peer.receipt"
         _ = try b.syncctl("receipt", "--out", peers)
         let held = try Programs.syncctl(before, ["verify", "--since", peers])
