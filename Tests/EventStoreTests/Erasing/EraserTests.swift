@@ -247,10 +247,10 @@ struct EraserTests {
         let files = StoreFiles(folder.path)
         let plan = try ErasurePlan(.user("u-1"), LogReader(files))
         #expect(ErasurePlan.Part.allCases.map { plan.count($0) } == [1, 1, 1] && plan.conversations == 3)
-        let same = try ErasurePlan(.user("u-1"), LogReader(files)).seen
+        let same = try ErasurePlan(.user("u-1"), LogReader(files), at: plan.moment).seen
         #expect(same == plan.seen && ErasurePlan.Seen(text: same.text) == same)
         try erase(store, #require(plan.erasures(authored: true, withReplies: true, reason: "r", who: "w")))
-        let after = try ErasurePlan(.user("u-1"), LogReader(files))
+        let after = try ErasurePlan(.user("u-1"), LogReader(files), at: plan.moment)
         #expect(ErasurePlan.Part.allCases.map { after.count($0) } == [0, 0, 0] && after.gone >= 2)
         #expect(after.seen != plan.seen)
         let named = try ErasurePlan(.events([try #require(question)]), LogReader(files))

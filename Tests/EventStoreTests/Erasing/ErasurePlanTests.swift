@@ -47,7 +47,7 @@ struct ErasurePlanTests {
         #expect(all.count == 1 && all[0].events.isEmpty && all[0].before == nil)
         _ = try store.eraseBlocking(made, author: "operator")
         try store.finishErasures()
-        let after = try ErasurePlan(.user("u-1"), log, upTo: known)
+        let after = try ErasurePlan(.user("u-1"), log, upTo: known, at: plan.moment)
         #expect(after.count(.own) == 0 && after.gone == 5 && after.later[.own] == 5)
         #expect(after.seen != plan.seen)
         store.close()
