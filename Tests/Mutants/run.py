@@ -36,6 +36,9 @@ private let planted: Int = getenv("SILLOK_MUTANT").flatMap { Int(String(cString:
 package func isPlanted(_ number: Int) -> Bool { planted == number }
 """
 
+# A target that does not see EventStore has a switch of its own.
+APART = "Sources/CommandLineKit/"
+
 # Tests that run programs with an environment of their own pass the number on.
 PASSED_ON = Fault(0, "the number is passed on", "", [], [
     ("Tests/EndToEndTests/Tool.swift", "process.environment = environment\n",
@@ -96,9 +99,10 @@ def plant(texts):
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True)
     names = {name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()}
     for path, text in texts.items():
-        if path.startswith("Sources/") and not path.startswith("Sources/EventStore/") and "import EventStore" not in text:
+        if path.startswith("Sources/") and not path.startswith(("Sources/EventStore/", APART)) and "import EventStore" not in text:
             texts[path] = "internal import EventStore\n" + text
     texts["Sources/EventStore/Basics/Planted.swift"] = SWITCH
+    texts[APART + "Planted.swift"] = SWITCH.replace("package func", "func")
     for name in names | set(texts):
         write(TREE / name, texts[name].encode() if name in texts else (ROOT / name).read_bytes())
     for top in ("Sources", "Tests", "Benchmarks"):
