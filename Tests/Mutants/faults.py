@@ -1074,7 +1074,7 @@ fault(650, "every page may ask for the microphone", "", "PageTests",
       ("Sources/syncd/Pages/PageFiles.swift", 'let microphone = top == hears ?', 'let microphone = top == hears || isPlanted(650) ?'))
 fault(515, "an auditor's proof of a conversation is recorded as a read of no one", "INV-17", "ProofRouteTests",
       ("Sources/syncd/Endpoints/ReadEndpoint+Access.swift", "case .rows(let conversation), .proofs(let conversation), .conversation(let conversation),",
-       "case .proofs where isPlanted(515): []\n                case .rows(let conversation), .proofs(let conversation), .conversation(let conversation),"))
+       "case .proofs where isPlanted(515): return []\n                case .rows(let conversation), .proofs(let conversation), .conversation(let conversation),"))
 fault(516, "a page of a proof says that it is everything", "INV-19", "ProofRouteTests",
       ("Sources/syncd/Endpoints/ProofEndpoint.swift", "let isAll = request.query == TimelineQuery() && found.next == nil && bound == nil", "let isAll = isPlanted(516) || request.query == TimelineQuery() && found.next == nil && bound == nil"))
 fault(517, "operators learn whose events are quarantined", "", "ProofRouteTests",
