@@ -52,7 +52,7 @@ enum Daemon {
         for remark in settings.remarks { log.warning(remark, "CONFIGURATION") }
         let wake = Monitor(DaemonWake())
         // Before the store is this process's: from then on others believe what the mark says.
-        let isUnproven = ViewsMark(StoreFiles(configuration.storage.dir))?.takeUp() ?? false
+        ViewsMark(StoreFiles(configuration.storage.dir))?.takeUp()
         let store = try manager.whileStarting("opening the log") { () throws(CommandFailure) in
             try open(settings, hasSocket: manager.api != nil, log)
         }
@@ -61,6 +61,8 @@ enum Daemon {
                 "the disk had failed (\(failure.reason)): what the log and its WAL hold was written anew",
                 "DISK_FAILED")
         }
+        // A command may have had the store in between.
+        let isUnproven = ViewsMark(store.files)?.verdict() == .unproven
         store.observeFailure { error in wake.wakeAll { $0.failure = error } }
         let (views, reader) = try manager.whileStarting("opening the views") { () throws(CommandFailure) in
             try follow(store, log)

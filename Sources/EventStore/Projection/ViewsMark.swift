@@ -95,11 +95,9 @@ package struct ViewsMark {
         )
     }
 
-    /// Says of views that a killed process had open that they are unproven, before this process has the store. Returns whether they are.
-    package func takeUp() -> Bool {
-        guard StoreLock.owner(files) == nil, verdict() == .unproven else { return false }
-        try? begin(isProven: false)
-        return true
+    /// Says of views that a killed process had open that they are unproven, before this process has the store.
+    package func takeUp() {
+        if StoreLock.owner(files) == nil, verdict() == .unproven { try? begin(isProven: false) }
     }
 
     /// The node is about to write: from now on nothing is known of the views until it lets go of them.
