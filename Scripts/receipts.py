@@ -69,8 +69,9 @@ def key_of(line):  # §9: `node` is the SHA-256 of the key (§1)
 
 def note(text):  # §9: a C2SP signed note: the head's text, and of each signature name, key hash and bytes
     head, lines = text[:text.index('\n\n') + 1], text[text.index('\n\n') + 2:]
-    if not re.fullmatch(r'(— [0-9a-f]{64} \S+\n)+', lines): raise Lie('not the form of a signed note')
-    return head, [(name, (data := plain(code))[:4], data[4:]) for name, code in re.findall(r'— (\S+) (\S+)\n', lines)]
+    codes = re.findall('— (\\S+) (\\S+)\n', lines)
+    if not re.fullmatch(r'(— [0-9a-f]{64} \S+\n)+', lines) or not all(is_code(code) for _, code in codes): raise Lie('not the form of a signed note')
+    return head, [(name, (data := plain(code))[:4], data[4:]) for name, code in codes]
 
 
 def is_of(line, key, kind): return line[0] == node_of(key).hex() and line[1] == sha(line[0].encode() + b'\n' + bytes([kind]) + key)[:4]
@@ -94,10 +95,13 @@ class Receipt:
         if data[-1:] != b'\n' or (cut := data.rfind(b'\n', 0, -1) + 1) == 0: raise Lie('the last line is missing')
         lines = [line_of(line) for line in data[:-1].split(b'\n')]
         end, self.key, self.events = lines.pop(), key_of(self.maker), 0
+        self.answering = set()
         if end['type'] != 'end': raise Lie('the last line is missing: something was cut off')
         for line in lines[1:]: {'witness': self.witness, 'head': self.head, 'cosigned': self.cosigned, 'event': self.event}[line['type']](line)
         digest = sha(data[:cut])
         if digest.hex() != end['sha256']: raise Lie('the SHA-256 is another: the file is not as it was written')
+        if {one[0] for head in self.heads.values() for one in head['cosigned']} != set(self.keys): raise Lie('a witness has cosigned nothing here')
+        if self.answer and self.answering != set(self.heads): raise Lie('an origin has no events here')
         count = len(self.heads) if self.answer is None else self.events
         if end['count'] != count or self.maker['origins'] != len(self.heads) or self.answer and self.answer['events'] != count: raise Lie('the counts are not those of the lines')
         self.signed = 'signature' in end
@@ -120,7 +124,7 @@ class Receipt:
     def cosigned(self, line):
         text, lines = note(line['note'])
         origin = max(self.heads)
-        if len(lines) != 2 or parsed(text)[0] != origin or self.last: raise Lie('a cosignature is out of place')
+        if len(lines) != 2 or parsed(text)[:2] != (origin, line['size']) or self.last or line['size'] in (0, self.heads[origin]['size']) or uuid.UUID(line['origin']).bytes != origin: raise Lie('a cosignature is out of place')
         if not is_of(lines[0], self.heads[origin]['key'], 1) or not signed(self.heads[origin]['key'], lines[0][2], text.encode()):
             raise Lie(f'a cosigned head of origin {line["origin"]} is not signed by its node')
         self.cosignature(origin, text, lines[1], digests(line['proof']))
@@ -131,7 +135,9 @@ class Receipt:
         time = int.from_bytes(line[2][:8], 'big')
         is_said = key and line[0] != head['node'] and is_of(line, key, 4) and signed(key, line[2][8:], f'cosignature/v1\ntime {time}\n{text}'.encode())
         is_same = text == head['text'] and not proof if old == new else leads(lambda path: grown(old, new, first, path), proof, (first, second))
-        if not is_said or not is_same or time > 253402300799 or any(one[0] == line[0] for one in head['cosigned']):
+        order = [(at != head['size'], node) for node, _, at, _ in head['cosigned']] + [(size != head['size'], line[0])]  # §9: those under the head first, each by node
+        is_next = order == sorted(order) and line[0] not in [node for _, node in order[:-1]]
+        if not is_said or not is_same or time > 253402300799 or not is_next:
             raise Lie(f'the cosignature of node {line[0]:.12} under origin {uuid.UUID(bytes=origin)} is not that node\'s, or not of this history')
         head['cosigned'].append((line[0], time, size, root))
 
@@ -152,6 +158,7 @@ class Receipt:
         place, wanted = next((tag, of(self.answer[member])) for tag, member, of in SCOPES if member in self.answer)
         if wanted != texts(header, dot).get(place): raise Lie(f'{name} is not of what the answer is about')
         self.events += 1
+        self.answering.add(dot[0])
         self.erased += 'digest' in line
 
 
@@ -180,6 +187,7 @@ def kept(paths):
                     raise OSError(f'{path} has a head of origin {uuid.UUID(bytes=origin)} that node {head["node"]:.12} has signed; that origin is node {other[0]:.12}\'s here')
             if not is_own and maker['cluster'].encode() != store.meta.get(b'cluster'): raise OSError(f'{path} is a receipt of another cluster, {maker["cluster"]}')
             if not is_own: store.notes.append(f'{path} is a receipt of another node, {maker["node"]:.12}')
+            if is_own and receipt.signed: ends(store, path, receipt)
             for origin, head in receipt.heads.items():
                 what = f'{path} knows {head["size"]} events of origin {uuid.UUID(bytes=origin)}, of which none is here'
                 # What the node has signed binds it, whoever made the receipt: a head, or the whole.
@@ -188,6 +196,16 @@ def kept(paths):
                 if origin not in here: store.finds('cut', what) if name == path else store.doubts(what)
                 else: [store.expects(name, origin, size, root) for _, _, size, root in [(0, 0, head['size'], head['root'])] + head['cosigned']]
     return compare
+
+
+def ends(store, path, receipt):
+    """§9: a receipt that the log's own node has signed as a whole says where the log ended, and a log only grows."""
+    (top,) = store.log.execute('SELECT coalesce(max(position), 0) FROM event').fetchone()
+    if top < (then := receipt.maker['position']): store.finds('cut', f'the log ends at position {top}; {path} was made at position {then}')
+    refs = {id: ref for ref, (id, *_) in store.origins.items()}
+    for origin, head in receipt.heads.items():
+        (seq,) = store.log.execute('SELECT coalesce(max(seq), 0) FROM event WHERE origin = ?', (refs.get(origin),)).fetchone()
+        if seq < head['events']: store.finds('cut', f'origin {uuid.UUID(bytes=origin)} ends at seq {seq}; {path} counts {head["events"]} events of it')
 
 
 def fork(proof, keys):

@@ -126,7 +126,7 @@ def header_of(row, names, origins):  # The canonical header from the columns of 
 COPY, HEAD = 'the witness of its original', 'sillok/{origin}\n{size}\n{root}\nhlc {hlc}\n'
 def head_text(origin, size, root, hlc): return HEAD.format(origin=uuid.UUID(bytes=origin), size=size, root=base64.b64encode(root).decode(), hlc=f'{hlc >> 16:012x}-{hlc & 65535:04x}').encode()
 def parsed(text):  # (origin, size, root) of a head's text.
-    if not (head := re.fullmatch(r'sillok/(\S{36})\n(0|[1-9]\d*)\n(\S{44})\nhlc [0-9a-f]{12}-[0-9a-f]{4}\n', text)): raise ValueError('not the text of a head')
+    if not (head := re.fullmatch(r'sillok/([0-9a-f]{8}(?:-[0-9a-f]{4}){4}[0-9a-f]{8})\n(0|[1-9][0-9]*)\n([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)\nhlc [0-9a-f]{12}-[0-9a-f]{4}\n', text)): raise ValueError('not the text of a head')
     return uuid.UUID(head[1]).bytes, int(head[2]), base64.b64decode(head[3])
 def node_of(key): return sha(bytes.fromhex('302a300506032b6570032100'), key)  # §1: over the DER SubjectPublicKeyInfo
 # ---- The store (§1, §3). DEFINED: of each statement of §3 the first 16 digits of SHA-256 over its table's name, a blank and it ------

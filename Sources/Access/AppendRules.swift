@@ -82,9 +82,11 @@ extension Caller {
 }
 
 extension EventDraft {
+    /// Of a `participant.joined` or `participant.left` who that is: its user, unless it names another one.
+    package var participant: String { JSONObject(validated: payload).string("user") ?? user }
+
     /// Whether it takes another one out of a conversation: that is for who began it and for moderators, whatever a token's scope.
-    fileprivate func putsOut(by author: String) -> Bool {
-        guard type == "participant.left" else { return false }
-        return !(JSONObject(validated: payload).string("user") ?? user).hasSameBytes(as: author)
+    package func putsOut(by author: String) -> Bool {
+        type == "participant.left" && !participant.hasSameBytes(as: author)
     }
 }

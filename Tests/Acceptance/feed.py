@@ -245,6 +245,9 @@ def live():
     assert codes == [400] * len(codes), codes
     codes = [client.ask("POST", "/v1/conversations/c1/live", {"kind": "typing"})[0] for _ in range(120)]
     assert 429 in codes and 202 in codes, set(codes)
+    client.connection.request("POST", "/v1/conversations/c1/live", '{"kind": "typing"}', {"Authorization": "Bearer " + client.token} if client.token else {})
+    later = client.connection.getresponse()
+    assert later.read() and (later.status, later.getheader("Retry-After")) == (429, "1"), later.status
     codes = []
     for n in range(6):
         codes.append(Client(node).ask("POST", "/v1/conversations/c1/live", {

@@ -8,7 +8,8 @@ import threading
 import time
 import unittest
 from pathlib import Path
-from typing import Callable, List, Optional, Tuple
+from typing import Callable, Dict, List, Optional, Tuple
+from unittest import mock
 
 import daemon  # noqa: F401: finds the client
 from sillok import CursorError, Sillok, SillokError, Unreachable
@@ -133,6 +134,21 @@ class FaultTests(unittest.TestCase):
         self.assertEqual(caught.exception.code, "E_ELSEWHERE")
         with self.assertRaises(Unreachable):  # the home may be the node that is down
             Sillok(other.base, "http://127.0.0.1:1", patience=0.2).pull("bot")
+
+    def test_where_each_node_delivers_its_own_a_worker_goes_back_to_its_node(self) -> None:
+        beat = '{"control":"heartbeat"}\n'
+        given = json.dumps({"delivery": "t", "attempt": 1, "event": {"id": "1", "type": "message.posted", "user": "u"}}) + "\n"
+        cases: List[Tuple[Dict[str, str], int]] = [({"home": "local"}, 2), ({}, 1)]
+        for home, asked in cases:
+            line = json.dumps({"type": "subscription", "definition": {"ack_wait_ms": 30_000, **home}}) + "\n"
+            own = self.several(answer(503, ERROR % "E_BUSY"), chunked(beat, given))
+            other = self.several(answer(200, line), chunked(beat, beat), chunked(beat, given))
+            with self.subTest(home), mock.patch("sillok.AWAY", 0.0):
+                work = Sillok(own.base, other.base).work("bot")
+                delivery = next(iter(work))
+                delivery.settled = True
+                work.close()
+                self.assertEqual((delivery.id, len(own.requests)), ("1", asked))
 
     def test_a_stream_goes_on_where_it_was_cut(self) -> None:
         def line(number: int) -> str:

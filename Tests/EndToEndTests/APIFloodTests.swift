@@ -214,6 +214,15 @@ struct APIFloodTests {
                 #expect(answer.0 == 422 && answer.1.first?["code"] as? String == "E_LINE_VALUE", "\(line)")
             }
         }
+        // A line is what FORMATS.md §4 has as one, here as in a file.
+        let blanks = String(repeating: " ", count: 1 << 20)
+        for (line, code) in [
+            (#"{"type":"note","user":"u","id":"","data":{}}"#, "E_LINE_UUID"),
+            (#"{"type":"note","user":"u","data":{}\#(blanks)}"#, "E_LINE_SIZE"),
+        ] {
+            let answer = try #require(api.ask("POST", "/v1/events", body: line))
+            #expect(answer.0 == 422 && answer.1.first?["code"] as? String == code, "\(code)")
+        }
         // In a payload it stays as it came, and a pair is one character.
         let kept = #"{"type":"note","user":"\ud83d\ude00","data":{"text":"\ud800"}}"#
         #expect(try post(kept).status == 200)

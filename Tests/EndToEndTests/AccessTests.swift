@@ -435,6 +435,9 @@ struct AccessTests {
         var statuses: [Int] = []
         for _ in 0..<12 { statuses.append(api.ask("GET", "/v1/me", headers: [wrong])?.0 ?? 0) }
         #expect(statuses.last == 429 && statuses.first == 401, "\(statuses)")
+        // What has not even the form of one is a guess, too.
+        let formless = api.ask("GET", "/v1/me", headers: ["Authorization: Bearer slk1_x"])
+        #expect(formless?.0 == 429, "\(formless?.2 ?? "")")
         let figures = api.ask("GET", "/metrics")?.2 ?? ""
         for reason in ["invalid", "too_many"] {
             #expect(figures.contains(#"syncd_auth_failures_total{method="token",reason="\#(reason)"}"#), "\(figures)")

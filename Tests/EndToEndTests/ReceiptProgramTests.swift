@@ -31,6 +31,9 @@ struct ReceiptProgramTests {
         let file = folder.path + "/today.receipt"
         let made = try a.syncctl("receipt", "--wait", "1", "--timeout", "30s", "--out", file)
         #expect(made.code == 0, "\(made.errors)")
+        // An auditor's file is not written over: the older it is, the more it proves.
+        let again = try a.syncctl("receipt", "--out", file)
+        #expect(again.code == 73 && again.errors.contains("is there already"), "\(again)")
         #expect(try a.syncctl("receipt", "--wait", "2", "--timeout", "1s").code == 75)
         let busan = try b.node()
         let checked = try a.syncctl("check-proof", file, "--witness", busan)

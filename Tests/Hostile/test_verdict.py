@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import pathlib
+import runpy
 import shutil
 import sqlite3
 import subprocess
@@ -277,6 +278,62 @@ class Verdicts(unittest.TestCase):
         whole = self.checked(dict(self.files())['answer'])[1].stdout
         self.assertIn(b'of user u-1\n', whole)
         self.assertIn(b'there are no others', whole)
+
+    def test_counted(self):
+        """A receipt of the own node, signed as a whole, says where the log ended: beyond its heads as well (INV-18)."""
+        (kind, data), _ = self.files()
+        lines = data.split(b'\n')[:-2]
+        for name, change, wanted in (('one event more', member('events', lambda count: str(count + 1)), 3), ('one position more', member('position', lambda at: str(at + 1)), 3),
+                                     ('as it is', lambda line: line, 0)):
+            with self.subTest(name):
+                path = self.folder / 'a.receipt'
+                path.write_bytes(put_together(list(map(change, lines)), self.key, kind))
+                theirs, ours = self.ctl('--store', self.store, 'verify', '--since', path, expect=None), self.ours(self.store, '--since', path)
+                self.assertEqual((theirs.returncode, ours.returncode), (wanted, wanted), (theirs.stdout + ours.stdout).decode())
+                for done in (theirs, ours) if wanted else ():
+                    self.assertIn(b'a.receipt', done.stdout)
+
+    @unittest.skipUnless(shutil.which('openssl'), 'the vectors are made with openssl')
+    def test_witnesses(self):
+        """Cosignatures in another order or place than FORMATS.md §9 has them, and lines that say nothing, are in no file."""
+        vectors = wire.ROOT / 'docs' / 'reference' / 'vectors'
+        for name in ('make-evidence.py', 'make-receipts.py'):
+            shutil.copy(vectors / name, self.folder)
+        made = runpy.run_path(str(self.folder / 'make-receipts.py'))
+        one, two, third, sign, cosignature = (made[name] for name in ('one', 'two', 'third', 'sign', 'cosignature'))
+        size, witnesses, inside, (_, smaller), two_head = made['size'], made['witnesses'], made['head'], made['heads'], made['head'](two, 3)
+        by_node = [(node, 1785549738) for node in sorted((two, third), key=lambda node: node.node)]
+
+        def over(node, count):
+            text = made['checkpoint'](one, count)
+            note = text + '\n' + made['note_line'](one, 1, sign(one, text.encode())) + cosignature(node, text, 1785549736)
+            return smaller | {'size': count, 'note': note, 'proof': [step.hex() for step in made['consistency'](count, one.leaves)] if count < size else []}
+
+        def unused(note):  # The last digit before the padding has bits that stand for nothing.
+            return note[:-2].rstrip('=')[:-1] + chr(ord(note.rstrip('=\n')[-1]) + 1) + note[len(note.rstrip('=\n')):]
+
+        first, second = (node for node, _ in by_node)
+        sound = inside(one, size, [(two, 1785549738)])
+        cases = {
+            'as it is': (0, [*witnesses, sound, smaller, two_head]), 'both under the head': (0, [*witnesses, inside(one, size, by_node), two_head]),
+            'both beside it': (0, [*witnesses, inside(one, size), over(first, 2), over(second, 3), two_head]),
+            'out of order under it': (3, [*witnesses, inside(one, size, by_node[::-1]), two_head]),
+            'out of order beside it': (3, [*witnesses, inside(one, size), over(second, 3), over(first, 2), two_head]),
+            'over the same head beside it': (3, [*witnesses, inside(one, size, [(first, 1785549738)]), over(second, size), two_head]),
+            'of another size than it says': (3, [*witnesses, sound, smaller | {'size': 3}, two_head]),
+            'of another origin than it says': (3, [*witnesses, sound, smaller | {'origin': str(two.id)}, two_head]),
+            'a witness of nothing': (3, [*witnesses, sound, two_head]), 'bits that stand for nothing': (3, [*witnesses, sound | {'note': unused(sound['note'])}, smaller, two_head])}
+        for name, (wanted, lines) in cases.items():
+            with self.subTest(name):
+                path = self.folder / 'made.ndjson'
+                made['write'](path, [made['maker']('receipt', origins=2), *lines], 2)
+                theirs, ours = self.checked(path.read_bytes())
+                self.assertEqual((theirs, ours.returncode), (wanted, wanted), ours.stdout)
+        with self.subTest('an origin without events'):
+            answer = made['maker']('answer', user='u-1029', filtered=False, events=len(made['events']), origins=2)
+            made['write'](path, [answer, *witnesses, sound, smaller, two_head, *made['events']], len(made['events']))
+            theirs, ours = self.checked(path.read_bytes())
+            self.assertEqual((theirs, ours.returncode), (3, 3), ours.stdout)
 
     def test_pipes(self):
         """What is no file is refused, and not waited for."""

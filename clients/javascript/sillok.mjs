@@ -294,7 +294,7 @@ export class Sillok {
   }
 
   /** Lines of a stream; connects again when it ends. `moved` says what to ask for now. */
-  async *#streamed(path, moved, signal, group, rotate) {
+  async *#streamed(path, moved, signal, group, { rotates = false, isLocal = false } = {}) {
     let patience, wait = 0
     while (!signal?.aborted) {
       const options = { query: moved(), accept: NDJSON, stream: true, patience, group, signal }
@@ -309,11 +309,16 @@ export class Sillok {
           })
           if (!part || part.done || signal?.aborted) break
           yield (last = part.value)
+          // Where each node delivers its own events: back to the first one, half a minute after it did not answer.
+          if (isLocal && answer.base !== this.bases[0] && Date.now() - began > 30_000) {
+            this.#preferred.delete(group)
+            break
+          }
         }
       } finally {
         await answer?.lines.return()
       }
-      if (rotate) this.#preferred.set(group, this.bases[(this.bases.indexOf(answer?.base) + 1) % this.bases.length])
+      if (rotates) this.#preferred.set(group, this.bases[(this.bases.indexOf(answer?.base) + 1) % this.bases.length])
       wait = last.retry_ms ?? (Date.now() - began < 10_000 ? Math.min(wait * 2 || 100, 5000) : 100)
       await pause(wait, signal)
     }
@@ -323,7 +328,7 @@ export class Sillok {
    * Connects again by itself, also to another node; there some events may come again. CursorError: begin anew. With `controls`
    * also `caught-up` and `heartbeat` come, whose cursors may be kept, too. */
   async *follow(after = "now", { controls = false, signal, ...filters } = {}) {
-    for await (const line of this.#streamed("/v1/changes", () => ({ ...filters, after }), signal, "", true)) {
+    for await (const line of this.#streamed("/v1/changes", () => ({ ...filters, after }), signal, "", { rotates: true })) {
       after = line.cursor ?? after
       if (line.control === "reset")
         throw new CursorError("E_CURSOR", `the log was replaced: ${line.reason}`, { hint: "begin anew", status: 409, body: line })
@@ -386,14 +391,15 @@ export class Sillok {
   async *work(name, { start, late_ms = 600_000, longest = 600_000, signal, ...members } = {}) {
     const line = start ? await this.subscribe(name, { start, late_ms: late_ms ?? undefined, ...members })
       : (await this.#on(name, "", undefined, { method: "GET" })).lines[0]
+    const definition = line.definition ?? line, isLocal = definition.home === "local"
     let current, until
     const timer = setInterval(() => {
       if (!current || current.settled || Date.now() > until) return
       this.settle(name, "extend", current.token).catch((error) => this.log(`sillok: event ${current.id} was not extended: ${error.message}`))
-    }, (line.definition ?? line).ack_wait_ms / 3)
+    }, definition.ack_wait_ms / 3)
     try {
       const path = `/v1/subscriptions/${encodeURIComponent(name)}/deliveries`
-      for await (const line of this.#streamed(path, () => ({ window: 1 }), signal, `subscription ${name}`, false)) {
+      for await (const line of this.#streamed(path, () => ({ window: 1 }), signal, `subscription ${name}`, { isLocal })) {
         if (!line.delivery) continue
         ;[current, until] = [new Delivery(this, name, line, objects(raw(line), "event", 1)[0], Infinity), Date.now() + longest]
         yield current

@@ -19,6 +19,7 @@ NDJSON = "application/x-ndjson"
 REPLY_TURNS = 8  # ids that a reply may have, where events of others have the first ones
 FAILURES = (OSError, http.client.HTTPException)
 PATIENT = 60.0  # seconds without a byte: an answer waits for 25 at most, and a stream has a heartbeat every 15
+AWAY = 30.0  # seconds at another node than one's own, where each node delivers its own events
 FOREVER = float("inf")
 DIGITS = 4300  # of an int at most, as Python itself bounds them: a longer one is a Decimal
 TOKENS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}\[\]]')  # what tells where a member of JSON begins and ends
@@ -313,6 +314,11 @@ class Sillok:
         data = None if body is None else encode({key: value for key, value in body.items() if value is not None})
         return self.request(method, f"/v1/subscriptions/{quote(name, safe='')}{verb}", body=data, group="subscription " + name, **more)
 
+    def _goes_back(self, group: str, since: float) -> bool:
+        """Whether another node than the first one has answered for half a minute: then that is asked first again."""
+        is_over = self._preferred.get(group, self.bases[0]) != self.bases[0] and time.monotonic() - since > AWAY
+        return is_over and self._preferred.pop(group, None) is not None
+
     def subscribe(self, name: str, *, start: str, **members: Any) -> Json:
         """Makes the subscription, if it is not there. `type`, `user`, `author`, `conversation`: what it wants; the rest as documented."""
         words = {key: members.pop(key) for key in ("type", "user", "author", "conversation") if members.get(key) is not None}
@@ -355,7 +361,8 @@ class Sillok:
         """Deliveries of a subscription, which is made if `start` is given and it is not there: `for d in bot.work(…)`.
         One is held at a time. It is extended until it is settled, for `longest` seconds at most, and acked when the body goes on."""
         line = self.subscribe(name, start=start, late_ms=late_ms, **members) if start else self._on(name, "", method="GET").lines[0]
-        return Work(self, name, line.get("definition", line)["ack_wait_ms"] / 1000, longest)
+        definition = line.get("definition", line)
+        return Work(self, name, definition["ack_wait_ms"] / 1000, longest, definition.get("home") == "local")
 
     def run(self, name: str, handler: Callable[[Delivery], Any], *, parallel: int = 1, **options: Any) -> None:
         """Calls the handler for each delivery, in `parallel` threads. What it raises releases the delivery, and work goes on.
@@ -462,8 +469,8 @@ class Delivery:
 class Work:
     """What `Sillok.work` gives: deliveries in a loop, without end. When the loop is left, what it had comes again."""
 
-    def __init__(self, client: Sillok, name: str, wait: float, longest: float):
-        self._client, self._name, self._wait, self._longest = client, name, wait, longest
+    def __init__(self, client: Sillok, name: str, wait: float, longest: float, is_local: bool = False):
+        self._client, self._name, self._wait, self._longest, self._is_local = client, name, wait, longest, is_local
         self._closed, self._until = threading.Event(), 0.0
         self._current: Optional[Delivery] = None
         self._stream: Optional[Answer] = None
@@ -482,6 +489,9 @@ class Work:
                         delivery.patience, self._until, self._current = FOREVER, time.monotonic() + self._longest, delivery
                         yield delivery
                         delivery.ack()
+                    if self._is_local and self._client._goes_back("subscription " + self._name, began):
+                        self._stream.close()
+                        break
                 pause = _pause(pause, began, last)
                 self._closed.wait(pause)
         finally:

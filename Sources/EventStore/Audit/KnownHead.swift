@@ -23,7 +23,37 @@ package struct KnownHead: Hashable, Sendable {
     }
 }
 
+/// Where a log ended by a receipt that its own node has signed: a log only grows.
+package struct KnownEnd: Hashable, Sendable {
+    /// The last position.
+    package let position: UInt64
+    /// How many events of each origin were there, those under its head and those that no head covered yet.
+    package let events: VersionVector
+    /// Who knows it, as a finding names it.
+    package let source: String
+
+    package init(position: UInt64, events: VersionVector, source: String) {
+        (self.position, self.events, self.source) = (position, events, source)
+    }
+}
+
 extension LogAudit {
+    /// The log is no shorter than it was.
+    mutating func checkEnds(_ ends: [KnownEnd]) {
+        for end in ends {
+            for known in end.events.entries {
+                let here = indexesByID[known.origin].map { origins[$0].seq } ?? 0
+                guard here < known.seq else { continue }
+                let text =
+                    "origin \(known.origin) ends at seq \(here); \(end.source) counts \(known.seq) events of it"
+                findings.add(VerifyFinding(.ends, text, dot: Dot(origin: known.origin, seq: here + 1)))
+            }
+            guard UInt64(clamping: top) < end.position else { continue }
+            findings.add(
+                .ends, "the log ends at position \(top); \(end.source) was made at position \(end.position)")
+        }
+    }
+
     /// The log goes on from what others know of it. Of each origin the first contradiction is named.
     mutating func checkKnown(_ known: [KnownHead]) throws(DatabaseError) {
         let byOrigin = Dictionary(grouping: known) { $0.head.origin }

@@ -15,18 +15,23 @@ package struct Verifier: Sendable {
     private let files: StoreFiles
     /// What others know of the log.
     private let known: [KnownHead]
+    /// Where it has ended.
+    private let ends: [KnownEnd]
     /// What of that could not be read.
     private let unread: [String]
 
     private let threads: Int
 
-    /// A verifier for the store in `files`, whose log must go on from what is `known` of it elsewhere.
+    /// A verifier for the store in `files`, whose log must go on from what is `known` of it elsewhere, and be no shorter than at these ends.
     ///
     /// - Parameters:
     ///   - unread: What of that could not be read: it keeps the log from being proven.
     ///   - threads: On how many processors it may be at work; all there are, if nothing is said.
-    package init(_ files: StoreFiles, known: [KnownHead] = [], unread: [String] = [], threads: Int? = nil) {
-        (self.files, self.known, self.unread, self.threads) = (files, known, unread, threads ?? processorCount)
+    package init(
+        _ files: StoreFiles, known: [KnownHead] = [], ends: [KnownEnd] = [], unread: [String] = [], threads: Int? = nil
+    ) {
+        (self.files, self.known, self.ends, self.unread) = (files, known, ends, unread)
+        self.threads = threads ?? processorCount
     }
 
     /// Looks at everything once. Damage is reported, not thrown; errors are of stores that cannot be read at all.
@@ -46,7 +51,7 @@ package struct Verifier: Sendable {
             var audit = LogAudit(
                 connection: connection, isWritten: isWritten, proofs: proofs, outside: outside, threads: threads)
             audit.notes = unread
-            return try audit.run(against: known, progress)
+            return try audit.run(against: known, ends, progress)
         }
     }
 }
@@ -134,7 +139,7 @@ struct LogAudit {
     }
 
     mutating func run(
-        against known: [KnownHead] = [], _ progress: (UInt64, UInt64) -> Void
+        against known: [KnownHead] = [], _ ends: [KnownEnd] = [], _ progress: (UInt64, UInt64) -> Void
     ) throws(DatabaseError) -> VerifyReport {
         let database = DatabaseCheck(connection: connection)
         try attempt(.database) { audit throws(DatabaseError) in
@@ -160,6 +165,7 @@ struct LogAudit {
         try attempt(.ends) { audit throws(DatabaseError) in try audit.checkOutside() }
         checkForks()
         try attempt(.ends) { audit throws(DatabaseError) in try audit.checkKnown(known) }
+        checkEnds(ends)
         try attempt(.erasures) { audit throws(DatabaseError) in try audit.checkErasures() }
         return report
     }

@@ -108,10 +108,9 @@ struct LineMembers {
         return text
     }
 
-    func uuid(_ member: LineMember, orEmpty: Bool = false) throws(InvalidLine) -> UUIDBits? {
+    func uuid(_ member: LineMember) throws(InvalidLine) -> UUIDBits? {
         guard let value = value(member) else { return nil }
         guard let text = value.stringRange else { throw .wrongType(member: member.name, expected: "a string") }
-        if orEmpty, text.range.isEmpty { return nil }
         let bits =
             text.isEscaped ? UUIDBits(utf8: JSONText.decoded(text, of: bytes)) : UUIDBits(utf8: bytes[text.range])
         guard let bits else { throw .notUUID(member: member.name) }

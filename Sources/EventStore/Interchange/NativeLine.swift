@@ -56,7 +56,7 @@ package struct NativeLineParser {
         let subject = try members.string(.subject)
         let timeText = try members.string(.time)
         var draft = EventDraft(
-            id: try members.uuid(.id, orEmpty: true).map(EventID.init), type: type,
+            id: try members.uuid(.id).map(EventID.init), type: type,
             time: try timeText.map(Self.milliseconds), conversation: try subject.map(Self.conversation), user: user,
             author: try members.string(.author), cause: try members.uuid(.cause).map(EventID.init),
             version: try members.version(), payload: Array(bytes[data]))

@@ -49,6 +49,13 @@ extension Receipt {
         }
     }
 
+    /// Where the log of the node `own` ended: `nil` where that node has not signed this receipt as a whole, and no one says so.
+    package func end(of own: NodeID, isSigned: Bool, as name: String) -> KnownEnd? {
+        guard isSigned, maker.key.nodeID == own else { return nil }
+        let events = heads.map { Dot(origin: $0.head.head.origin, seq: $0.events) }
+        return KnownEnd(position: maker.position, events: VersionVector(events), source: name)
+    }
+
     /// The first origin that `log` knows as another node's: its head here is signed by a stranger, and says nothing of the log.
     package func stranger(to log: LogReader) throws(StoreError) -> (origin: OriginID, node: NodeID, signer: NodeID)? {
         let nodes = Dictionary(uniqueKeysWithValues: try log.origins().map { ($0.id, $0.node) })

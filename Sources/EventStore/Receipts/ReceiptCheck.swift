@@ -20,10 +20,14 @@ package final class ReceiptCheck {
     private var stated: (origins: UInt64, events: UInt64) = (0, 0)
     private var witnesses: [NodeID: VerifyingKey] = [:]
     private var lastWitness: NodeID?
+    /// Those of them whose cosignature has come.
+    private var heard: Set<NodeID> = []
     /// The head whose cosignatures are being read.
     private var open: WitnessedHead?
     private var byOrigin: [OriginID: TreeHead] = [:]
     private var lastDot: Dot?
+    /// How many origins have events here.
+    private var answering: UInt64 = 0
     private var hasEnded = false
     private let sha = SHA256()
     private let digest = RunningSHA256()
@@ -111,6 +115,7 @@ package final class ReceiptCheck {
                 all.last?.stands(before: one) ?? true
             else { throw .cosignature(open.head.head.origin, node.description) }
             all.append(one)
+            heard.insert(node)
         }
         self.open = WitnessedHead(
             key: open.key, events: open.events, head: open.head, arrived: open.arrived, cosignatures: all)
@@ -126,6 +131,7 @@ package final class ReceiptCheck {
         guard let scope = answer?.scope else { throw .place("an event in a receipt") }
         if lastDot == nil { closeHead() }
         guard lastDot.map({ $0 < dot }) ?? true else { throw .place("event \(dot) is out of order") }
+        if lastDot?.origin != dot.origin { answering += 1 }
         lastDot = dot
         guard let head = byOrigin[dot.origin], let header = try? EventHeader(received: encoded.header),
             header.dot == dot, dot.seq > 0, proof.count <= MerkleProof.longestInclusion
@@ -149,6 +155,8 @@ package final class ReceiptCheck {
         guard count == answer?.events ?? UInt64(heads.count), self.stated.origins == UInt64(heads.count),
             answer.map({ $0.events == self.stated.events }) ?? true
         else { throw .place("the counts are not those of its lines") }
+        guard heard.count == witnesses.count else { throw .place("a witness that has cosigned nothing here") }
+        guard answer == nil || answering == self.stated.origins else { throw .place("an origin without events") }
         guard let signature else { return }
         let text = ReceiptLine.signedText(ofAnswer: answer != nil, stated)
         guard maker.key.isValid(signature: signature, for: text) else { throw .signature }

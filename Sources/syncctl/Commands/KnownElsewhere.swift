@@ -16,6 +16,7 @@ struct KnownElsewhere {
 
     let receipts: [Kept]
     let heads: [KnownHead]
+    let ends: [KnownEnd]
     /// What the node has kept of its peers' words and cannot be read, a sentence each.
     let unread: [String]
     /// What cannot be compared.
@@ -32,7 +33,7 @@ struct KnownElsewhere {
         }
         self.receipts = receipts
         guard files.exists, let log = try? LogReader(files), let identity = try? StoreIdentity(log) else {
-            (heads, unread, remarks) = ([], [], [])
+            (heads, ends, unread, remarks) = ([], [], [], [])
             return
         }
         var heads: [KnownHead] = []
@@ -68,6 +69,7 @@ struct KnownElsewhere {
             if !kept.isSigned { remarks.append((.receiptUnsigned, [kept.path])) }
             heads += kept.receipt.known(to: identity.node, isSigned: kept.isSigned, as: kept.path)
         }
+        ends = receipts.compactMap { $0.receipt.end(of: identity.node, isSigned: $0.isSigned, as: $0.path) }
         (self.heads, self.unread, self.remarks) = (heads, unread, remarks)
     }
 

@@ -11,7 +11,7 @@ enum ReceiptCommand {
             options: [
                 .value("wait", "K", "Until K other nodes hold all that is in the log now."),
                 .value("timeout", "SPAN", "Give up after so long, as 30s or 5m (default: never)."),
-                .value("out", "FILE", "Writes it there, to be kept elsewhere."),
+                .value("out", "FILE", "Writes it there, to be kept elsewhere; the file must not exist."),
             ],
             examples: [
                 .init("syncctl receipt --out today.receipt", "keep it where no operator of the node can write"),
@@ -30,6 +30,8 @@ enum ReceiptCommand {
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let wanted = try usage { try session.arguments.integer("wait", in: 1...1_000) } ?? 0
         let timeout = try span(session)
+        // Asked before the wait for peers.
+        let output = try ByteOutput(session)
         let place = try NodeOrFiles(session)
         if case .files = place, wanted > 0 {
             _ = try DaemonClient.required(by: session, to: "ask its peers")
@@ -46,7 +48,7 @@ enum ReceiptCommand {
             made = try make(place, session)
         }
         if case .files = place { session.say(.receiptOfFiles) }
-        try write(made, session)
+        try write(made, to: output, session)
         return made.receipt.heads.allSatisfy { $0.events == $0.head.head.size } ? .success : .degraded
     }
 
@@ -80,12 +82,11 @@ enum ReceiptCommand {
     }
 
     private static func write(
-        _ made: (receipt: Receipt, bytes: [UInt8]), _ session: Session
+        _ made: (receipt: Receipt, bytes: [UInt8]), to output: ByteOutput, _ session: Session
     ) throws(CommandFailure) {
         if let path = session.arguments.value("out") {
-            do throws(StoreError) { try SmallFile.replace(path, with: made.bytes, mode: 0o644) } catch {
-                throw CommandFailure(error)
-            }
+            try output.write(made.bytes)
+            try output.finish()
             return session.say(.receiptWritten, path)
         }
         if session.isJSON { return try session.output.write(made.bytes) }

@@ -42,7 +42,7 @@ enum VerifyCommand {
         var progress = Progress("verify", unit: "events", style: session.style())
         let report: VerifyReport
         do throws(StoreError) {
-            report = try Verifier(files, known: known.heads, unread: known.unread).run { done, total in
+            report = try Verifier(files, known: known.heads, ends: known.ends, unread: known.unread).run { done, total in
                 progress.update(done: done, total: total)
             }
         } catch {

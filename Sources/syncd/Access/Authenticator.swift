@@ -142,7 +142,8 @@ final class Authenticator: Sendable {
     private func caller(showing text: String, _ source: String, _ now: Int64) -> Result<Caller, Refusal> {
         guard AccessToken.isClaimed(by: text) else { return caller(text, source, now) }
         guard let token = AccessToken(text: text) else {
-            return .failure(.invalid("the token has not the form of one"))
+            let isHeard = state.withLock { $0.attempts.takes(source, now: now) }
+            return .failure(isHeard ? .invalid("the token has not the form of one") : .tooMany)
         }
         return state.withLock { state in
             let grant =

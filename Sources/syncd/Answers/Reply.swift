@@ -31,6 +31,16 @@ extension HTTPExchange {
         reply(status: status, contentType: "application/json", headers: headers, body: body)
     }
 
+    /// Whether it has a place to wait in, and, if so, what is done once its client has gone. Without a place it is refused, and `onGone` has run.
+    func hasPlace(onGone: @escaping @Sendable () -> Void) -> Bool {
+        let isGone = Lock(false)
+        watchClient {
+            isGone.withLock { $0 = true }
+            onGone()
+        }
+        return isGone.withLock { !$0 }
+    }
+
     /// The JSON object in the body; refuses the request if there is none.
     func object() -> JSONObject? {
         do { return try JSONObject(validating: request.body) } catch {
@@ -48,9 +58,11 @@ extension HTTPExchange {
     func refuse(_ code: ErrorCode, _ message: String, hint: String? = nil, headers: [HTTPField] = []) {
         var body: [UInt8] = []
         ErrorAnswer(code, message, hint: hint).line(status: code.status).write(to: &body)
+        // RFC 6585, section 4, and RFC 9110, section 10.2.3: when to ask again.
+        let isLater = [429, 503].contains(code.status) && !headers.contains { $0.name == "Retry-After" }
         reply(
             status: code.status, contentType: ErrorAnswer.mediaType,
-            headers: headers + (code.status == 503 ? [HTTPField("Retry-After", "1")] : []), body: body)
+            headers: headers + (isLater ? [HTTPField("Retry-After", "1")] : []), body: body)
     }
 
     /// A peer cannot have the name of another one.

@@ -37,6 +37,11 @@ struct AppendBatch: Sendable {
             number += 1
             defer { start = end + 1 }
             guard !body[start..<end].isBlank else { continue }
+            guard end - start <= LineReader.longestLine else {
+                let message = "\(end - start) bytes; a line has at most \(LineReader.longestLine)"
+                lines.append((number, Problem(code: "E_LINE_SIZE", message: message)))
+                continue
+            }
             do throws(InvalidLine) {
                 var line = try parser.parse(body, start..<end)
                 if line.isDerivedID, line.recordID == nil {

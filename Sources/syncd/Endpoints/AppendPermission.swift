@@ -94,12 +94,10 @@ extension Service {
             let refusal = AppendRefusal.stranger(user: user, conversation: conversation)
             return .init(code: "E_AUTHOR", message: refusal.description)
         }
-        guard draft.type == "participant.left" else { return nil }
-        let gone = JSONObject(validated: draft.payload).string("user") ?? draft.user
-        guard !gone.hasSameBytes(as: member), try !views.moderates(member, conversation, after: earlier) else {
+        guard draft.putsOut(by: member), try !views.moderates(member, conversation, after: earlier) else {
             return nil
         }
-        return .init(code: "E_AUTHOR", message: AppendRefusal.moderator(gone).description)
+        return .init(code: "E_AUTHOR", message: AppendRefusal.moderator(draft.participant).description)
     }
 
     /// What stands against an event in the conversation of two others: one of the two begins it, and for both.
@@ -129,16 +127,16 @@ extension Service {
 
     /// What an event would give one of two more than the other: neither moderates, puts the other out, or lets a third in.
     private static func advantage(_ draft: EventDraft, in conversation: String) -> String? {
-        let payload = JSONObject(validated: draft.payload)
         let author = draft.author ?? draft.user
-        let named = payload.string("user") ?? draft.user
-        let isOwn = named.hasSameBytes(as: author)
+        let named = draft.participant
         switch draft.type {
-        case "conversation.started" where !(payload.strings("moderators") ?? []).isEmpty:
+        case "conversation.started"
+        where !(JSONObject(validated: draft.payload).strings("moderators") ?? []).isEmpty:
             return "moderators: a conversation of two has none"
-        case "participant.left" where !isOwn:
+        case "participant.left" where draft.putsOut(by: author):
             return "participant.left: of two who speak with each other, each leaves for themselves alone"
-        case "participant.joined" where !isOwn && DirectConversation(author, named).id != conversation:
+        case "participant.joined"
+        where !named.hasSameBytes(as: author) && DirectConversation(author, named).id != conversation:
             return "participant.joined: \(conversation) is a conversation of two, and \(named) is neither"
         default: return nil
         }

@@ -77,8 +77,7 @@ final class AttachmentEndpoint: Sendable {
         case .enough(let own):
             return exchange.refuse(
                 .rate, "\(own) attachments of \(principal) are coming already: the other places are for others",
-                hint: "again after the seconds of Retry-After, or when one of them is here",
-                headers: [HTTPField("Retry-After", "1")])
+                hint: "again after the seconds of Retry-After, or when one of them is here")
         }
         let number = counts.withLock { counts in
             counts.last += 1

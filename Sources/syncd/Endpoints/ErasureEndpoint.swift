@@ -47,7 +47,9 @@ extension Service {
         }
         // A plan reads the headers of the whole log.
         guard ownErasures.withLock({ $0.take(user, now: MonotonicClock.now) }) else {
-            return exchange.refuse(.rate, "too many erasures are asked for", hint: "again in a minute")
+            return exchange.refuse(
+                .rate, "too many erasures are asked for", hint: "again in a minute",
+                headers: [HTTPField("Retry-After", "60")])
         }
         var order = ErasureOrder(
             target: .user(user), authored: true, replies: false, reason: "asked for by the user",

@@ -68,13 +68,7 @@ final class FeedHub: Sendable {
             state.lastID += 1
             return state.lastID
         }
-        // Who has no place to wait in is gone at once.
-        let isGone = Lock(false)
-        exchange.watchClient { [weak self] in
-            isGone.withLock { $0 = true }
-            self?.gone(id)
-        }
-        if isGone.withLock({ $0 }) { return }
+        guard exchange.hasPlace(onGone: { [weak self] in self?.gone(id) }) else { return }
         let isTaken = worker.submit { [weak self] desk in
             guard let self else { return }
             // Before it is read how far the log is: no commit goes unnoticed in between.

@@ -67,13 +67,8 @@ final class SubscriptionHub: Sendable {
             return state.lastID
         }
         if case .one(_, .pull) = request {
-            // Who has no place to wait in is gone at once: what it would be handed would be out for nothing.
-            let isGone = Lock(false)
-            exchange.watchClient { [weak self] in
-                isGone.withLock { $0 = true }
-                self?.gone(id)
-            }
-            if isGone.withLock({ $0 }) { return }
+            // Else what it would be handed would be out for nothing.
+            guard exchange.hasPlace(onGone: { [weak self] in self?.gone(id) }) else { return }
         }
         let isTaken = worker.submit { [weak self] desk in
             guard let self else { return }

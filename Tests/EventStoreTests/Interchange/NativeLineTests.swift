@@ -26,7 +26,7 @@ struct NativeLineTests {
     }
 
     @Test func leastLine() throws {
-        let line = try parse(#"{"type":"note","user":"u","data":{},"time":null,"subject":null,"id":"","x":null}"#)
+        let line = try parse(#"{"type":"note","user":"u","data":{},"time":null,"subject":null,"id":null,"x":null}"#)
         #expect(line.isDerivedID)
         #expect(line.draft.time == nil && line.draft.conversation == nil && line.draft.author == nil)
         #expect(line.draft.version == 1 && line.draft.payload == Array("{}".utf8))
@@ -140,7 +140,7 @@ struct NativeLineTests {
 
     @Test func everyTruncationAndManyMutationsAreSafe() throws {
         let whole = Array(
-            #"{"id":"","type":"message.posted","time":"2026-08-01T02:02:15Z","user":"u","data":{"글":"두통 🤕"}}"#.utf8)
+            #"{"id":null,"type":"message.posted","time":"2026-08-01T02:02:15Z","user":"u","data":{"글":"두통 🤕"}}"#.utf8)
         _ = try parser.parse(whole)
         for count in 0..<whole.count {
             #expect(throws: InvalidLine.self) { try parser.parse(Array(whole[..<count])) }
