@@ -28,7 +28,8 @@ package struct Verifier: Sendable {
     ///   - unread: What of that could not be read: it keeps the log from being proven.
     ///   - threads: On how many processors it may be at work; all there are, if nothing is said.
     package init(
-        _ files: StoreFiles, known: [KnownHead] = [], ends: [KnownEnd] = [], unread: [String] = [], threads: Int? = nil
+        _ files: StoreFiles, known: [KnownHead] = [], ends: [KnownEnd] = [], unread: [String] = [],
+        threads: Int? = nil
     ) {
         (self.files, self.known, self.ends, self.unread) = (files, known, ends, unread)
         self.threads = threads ?? processorCount

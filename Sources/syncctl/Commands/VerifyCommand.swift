@@ -42,7 +42,8 @@ enum VerifyCommand {
         var progress = Progress("verify", unit: "events", style: session.style())
         let report: VerifyReport
         do throws(StoreError) {
-            report = try Verifier(files, known: known.heads, ends: known.ends, unread: known.unread).run { done, total in
+            let verifier = Verifier(files, known: known.heads, ends: known.ends, unread: known.unread)
+            report = try verifier.run { done, total in
                 progress.update(done: done, total: total)
             }
         } catch {
