@@ -864,7 +864,7 @@ fault(414, "wrong tokens are looked at without end", "INV-9", "AccessTests",
 fault(415, "who has left hears of later edits", "INV-13", "AccessTests",
       ("Sources/syncd/Access/Sight.swift", "guard !isWhole, entry.history != nil else", "guard !isWhole, entry.history != nil, !isPlanted(415) else"))
 fault(416, "who takes part puts others out", "INV-13", "AccessTests",
-      ("Sources/syncd/Endpoints/AppendPermission.swift", 'guard draft.type == "participant.left" else', 'guard draft.type == "participant.left", !isPlanted(416) else'))
+      ("Sources/syncd/Endpoints/AppendPermission.swift", 'guard draft.putsOut(by: member),', 'guard draft.putsOut(by: member), !isPlanted(416),'))
 fault(417, "a stranger learns how many events a conversation has", "INV-13", "AccessTests",
       ("Sources/syncd/Endpoints/AppendPermission.swift", "guard !sight.isWhole else { return true }", "guard !sight.isWhole, !isPlanted(417) else { return true }"))
 fault(418, "what removed keys have opened goes on", "INV-13", "IssuerTests",
@@ -1738,3 +1738,9 @@ fault(1009, "a repository's nodes share what prune keeps", "", "OwnerTests",
       (BA + "BackupPruning.swift", "let age = ages[manifest.node, default: 0] + 1", "let age = (isPlanted(1009) ? ages.values.reduce(0, +) : ages[manifest.node, default: 0]) + 1"))
 fault(1010, "a replay takes away what another one writes", "", "AuditingTests",
       (ES + "Audit/StoreReplay.swift", "guard flock(lock, LOCK_EX | LOCK_NB) == 0 else", "guard flock(lock, LOCK_EX | LOCK_NB) == 0 || isPlanted(1010) else"))
+fault(1011, "what a receipt counts beyond its heads binds no one", "INV-18", "ReceiptTests",
+      ("Sources/EventStore/Audit/KnownHead.swift", "guard here < known.seq else { continue }", "guard here < known.seq, !isPlanted(1011) else { continue }"))
+fault(1012, "a log may end before a receipt's position", "INV-18", "ReceiptTests",
+      ("Sources/EventStore/Audit/KnownHead.swift", "guard UInt64(clamping: top) < end.position else", "guard UInt64(clamping: top) < end.position, !isPlanted(1012) else"))
+fault(1013, "a witness that has cosigned nothing stands in a file", "INV-19", "AnswerTests ReceiptTests",
+      ("Sources/EventStore/Receipts/ReceiptCheck.swift", "guard heard.count == witnesses.count else", "guard heard.count == witnesses.count || isPlanted(1013) else"))

@@ -64,6 +64,26 @@ struct ReceiptTests {
         }
     }
 
+    @Test("A witness that has cosigned nothing stands in no receipt, also where its node has signed the whole (INV-19)")
+    func silentWitness() throws {
+        let sample = try WitnessedStore()
+        defer { withExtendedLifetime(sample.folder) {} }
+        let (_, bytes) = try receipt(sample.store.files, key: sample.store.key, ownHead: sample.store.head())
+        var lines = ndjson(bytes).dropLast()
+        func file() -> [UInt8] {
+            var file = lines.flatMap { $0 }
+            let digest = SHA256().digest(file)
+            let signature = sample.store.key.sign(ReceiptLine.signedText(ofAnswer: false, digest))
+            ReceiptLine.end(count: 3, digest: digest, signature: signature).write(to: &file)
+            return file
+        }
+        try checked(file())
+        var line: [UInt8] = []
+        ReceiptLine.witness(sample.ulsan.key.publicKey).write(to: &line)
+        lines.insert(line, at: 1)
+        #expect(throws: ReceiptError.place("a witness that has cosigned nothing here")) { try checked(file()) }
+    }
+
     @Test("Forged cosignatures, those of strangers and of other histories are in no receipt")
     func forged() throws {
         let sample = try WitnessedStore()
@@ -127,6 +147,23 @@ struct ReceiptTests {
         _ = try more.appendBlocking((0..<20).map { .message("more \($0)", user: "u") })
         more.close()
         #expect(try Verifier(more.files, known: known).run().answer == .proven)
+        // What it counts beyond its heads was there, too.
+        let own = store.identity.node
+        let end = try #require(made.end(of: own, isSigned: true, as: "today.receipt"))
+        #expect(try Verifier(more.files, known: known, ends: [end]).run().answer == .proven)
+        #expect(made.end(of: own, isSigned: false, as: "today.receipt") == nil)
+        #expect(made.end(of: sample.busan.key.publicKey.nodeID, isSigned: true, as: "today.receipt") == nil)
+        let last = UInt64(try LogReader(more.files).top())
+        let counted = Dot(origin: store.identity.origin, seq: 342)
+        for (position, dot, text) in [
+            (last, counted, "counts 342 events"), (last + 1, nil, "was made at position \(last + 1)"),
+        ] as [(UInt64, Dot?, String)] {
+            let beyond = KnownEnd(
+                position: position, events: VersionVector(dot.map { [$0] } ?? []), source: "today.receipt")
+            let cut = try Verifier(more.files, ends: [beyond]).run()
+            #expect(cut.answer == .contradicted)
+            #expect(cut.findings.contains { $0.message.contains("today.receipt \(text)") }, "\(cut.findings)")
+        }
         // Rolled back to the copy.
         let short = try Verifier(StoreFiles(before.path), known: known).run()
         #expect(short.answer == .contradicted)
