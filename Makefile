@@ -14,7 +14,7 @@ PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libsodium-dev libevent
   protobuf-compiler zstd
 
 help:
-	@echo 'make demo      two nodes on loopback, cut off and reunited (installs what is missing, builds)'
+	@echo 'make demo      two nodes on loopback, cut off and reunited; a bot, a search, the console (installs what is missing, builds)'
 	@echo 'make test      all tests (installs what is missing)'
 	@echo 'make example   builds and runs Examples/Embedding: a program that uses the two libraries'
 	@echo 'make docs      the pages of the two libraries (DocC) in .build/docs, for any web server'
