@@ -31,7 +31,7 @@ help:
 	@echo 'make bench-gate  no answer may grow with the log: bytes read, from two small stores'
 	@echo 'make bench-guests long readers beside appends: the longest wait of an append, and both WALs [RATE=10000] [SIZES=1000000]'
 	@echo 'make bench-scale  how the cost of an answer grows with the log, beside PostgreSQL [SIZES=100000,1000000]'
-	@echo 'make bench-search  words in 564,806 Korean texts, beside pg_trgm of PostgreSQL [TEXTS=100000]'
+	@echo 'make bench-search  words in 564,806 Korean texts, beside pg_trgm of PostgreSQL [TEXTS=100000]; EXACT=10000 compares with a walk'
 	@echo 'make gates     allocations, syncs, bytes and instructions of fixed workloads against what is allowed'
 	@echo 'make fuzz      libFuzzer on all that reads bytes of strangers [SECONDS=60] [TARGET=session]'
 	@echo 'make hostile   a second peer, written from the documents: conformance of the wire, attacks, floods, with limits [ONLY=name]'
@@ -92,8 +92,8 @@ tamper: deps
 
 soak: deps
 	$(SWIFT) build --build-tests
-	SILLOK_SOAK_SECONDS=$$(($(MINUTES) * 60)) SILLOK_SOAK_SEED=$(SEED) \
-	  $(SWIFT) test --skip-build --no-parallel --filter 'SoakTests|TwoDaemonsTests'
+	SILLOK_SOAK_SECONDS=$$(($(MINUTES) * 60)) SILLOK_SOAK_SEED=$(SEED) SILLOK_PICTURE_ROUNDS=50 \
+	  $(SWIFT) test --skip-build --no-parallel --filter 'SoakTests|TwoDaemonsTests|AttachmentProgramTests.pictures'
 
 # Built with the optimizer: a seed takes some 30 ms. Before many seeds, whether each planted defect is found.
 sim: OPTIMIZED = -c release --product sillok-sim $(if $(SILLOK_GATES_BUILD),--scratch-path $(SILLOK_GATES_BUILD))
@@ -163,7 +163,7 @@ bench-scale: build bench-peers
 
 # Real Korean texts, beside pg_trgm: needs ../shared/data/ko_nsmc.
 bench-search: build bench-peers
-	@Benchmarks/search $(if $(TEXTS),--texts $(TEXTS)) --report
+	@Benchmarks/search $(if $(TEXTS),--texts $(TEXTS)) $(if $(EXACT),--exact $(EXACT),--report)
 
 # Two small stores, some twenty seconds. What is read does not depend on optimisation: the programs of `make test` will do.
 bench-gate: deps
