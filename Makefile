@@ -21,7 +21,7 @@ help:
 	@echo 'make docs      the pages of the two libraries (DocC) in .build/docs, for any web server'
 	@echo 'make tamper    flips every STEP-th bit of the files of a store: docs/reference/RELIABILITY.md'
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10, and all dialogues of ../shared/data; SEED=n for the same faults again'
-	@echo 'make acceptance  the five systems, then feed, subscriptions, access, API and gateway as the documents promise them: workers, daemons and nodes die; strangers ask'
+	@echo 'make acceptance  the five systems, feed, subscriptions, access, API and gateway as promised: workers, daemons and nodes die; strangers ask'
 	@echo 'make systems   the five systems of docs/reference/SEEDS.md alone, each at two nodes that are peers (SILLOK_BIN names other binaries)'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults, after planted defects; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'

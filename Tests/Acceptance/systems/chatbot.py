@@ -44,7 +44,8 @@ def main():
         gate.wait(60)
         answer(*request)
     model.answer = held
-    bot = Bot(config("chatbot", home, model, {"ko": "너는 묻는 말에 짧게 답한다."}, retries={"attempts": 4, "first": "50ms", "longest": "200ms"}), home, "chatbot")
+    retries = {"attempts": 4, "first": "50ms", "longest": "200ms"}
+    bot = Bot(config("chatbot", model, {"ko": "너는 묻는 말에 짧게 답한다."}, retries=retries), home, "chatbot")
     for number, text in enumerate(QUESTIONS, 1):
         gate.clear()
         message = append(away, "roks", "--conversation", "room", "--text", text)
@@ -60,11 +61,11 @@ def main():
     check(f"S1-8: faults are tried again: {len(model.requests)} requests for three answers", (attempts, len(model.requests)), ([3, 2, 1], 6))
     asked = model.requests[-1]["body"]["messages"]
     check("S1-2, S1-3: the last request has the whole dialogue, in its roles", [one["role"] for one in asked], ["system", *["user", "assistant"] * 2, "user"])
-    check("S1-3: and so the name", NAME in json.dumps(asked[:-1], ensure_ascii=False))
+    check("S1-3: and so the name", has(json.dumps(asked[:-1], ensure_ascii=False), NAME))
     replies = events(away, "conversation", "room", "--type", "bot.replied")
     check("S1-3: three replies", len(replies), len(QUESTIONS))
-    check("S1-4: each says its usage, its model and how it ended",
-          [(one["data"]["usage"]["total_tokens"] > 0, bool(one["data"]["model"]), one["data"]["finish"]) for one in replies], [(True, True, "stop")] * len(QUESTIONS))
+    told = [(one["data"]["usage"]["total_tokens"] > 0, one["data"]["model"], one["data"]["finish"]) for one in replies]
+    check("S1-4: each says its usage, its model and how it ended", told, [(True, "gpt-3.5-turbo-0125", "stop")] * len(QUESTIONS))
 
     # Pieces are told at the node where the bot is, and at no other.
     follower = Follower(home, "room")

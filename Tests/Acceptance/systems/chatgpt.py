@@ -33,15 +33,15 @@ def main():
             told = [line["messages"] for line in lines(node, "conversations", "--user", "me", "--category", "image") if "conversation" in line]
             check(f"S4-1, S4-4: one conversation with pictures at {node.name}, of two messages", told, [2])
             kept = [line["sha256"] for line in lines(node, "attachment", "list") if "sha256" in line]
-            check(f"S4-2: its picture at {node.name} has the bytes of the store", (len(kept), bytes_of(node, kept[0]) == original), (1, True))
+            check(f"S4-2: its picture at {node.name} has the bytes of the store", [(one, sha(bytes_of(node, one))) for one in kept], [(sha(original),) * 2])
     else:
         skipped("S4-21, S4-1, S4-2: the samples of exports are not there")
 
     model = scripted(links=True)  # an address of a picture works once
-    chat = config("chat", home, model, {"ko": "너는 말동무다.", "en": "You keep people company."}, greeting={"ko": "안녕하세요.", "en": "Hello."})
+    chat = config("chat", model, {"ko": "너는 말동무다.", "en": "You keep people company."}, greeting={"ko": "안녕하세요.", "en": "Hello."})
     Bot(chat, home, "chat")
     for name in ("picture", "voice"):
-        Bot(example(name, home, model), home, name)
+        Bot(example(name, model), home, name)
 
     def begin(room, bot, category):
         append(home, "me", "--type", "conversation.started", "--conversation", room, "--data", json.dumps({"category": category, "participants": ["me", bot]}))
@@ -55,8 +55,8 @@ def main():
     check("S4-9: the model is asked for one picture", drawn, {"model": "dall-e-2", "prompt": "고양이 그림", "n": 1, "size": "1024x1024"})
     fetched = sum(request["path"].startswith("/pictures/") for request in model.requests)
     for node in both:
-        check(f"S4-9: the picture is kept at {node.name}, though its address is gone", (fetched, item["mediaType"], bytes_of(node, item["sha256"]) == picture("고양이 그림")),
-              (1, "image/png", True))
+        check(f"S4-9: the picture is kept at {node.name}, though its address is gone", (fetched, item["mediaType"], sha(bytes_of(node, item["sha256"]))),
+              (1, "image/png", sha(picture("고양이 그림"))))
     failed = post("g", {"text": "unsafe"})
     check("S4-10: a refusal is told as one", (failed["type"], failed["data"].get("code"), failed["data"].get("final")), ("bot.failed", "filtered", True))
 
@@ -69,8 +69,9 @@ def main():
     check("S4-14: the voice is heard", said.get("transcript"), HEARD)
     item = said["attachments"][0]
     for node in both:
-        check(f"S4-16: the answer is spoken, and the sound is at {node.name}", (item["mediaType"], bytes_of(node, item["sha256"]) == sound(said["text"])), ("audio/mpeg", True))
-        check(f"S4-11: the recording is at {node.name}", bytes_of(node, stored["sha256"]) == VOICE)
+        check(f"S4-16: the answer is spoken, and the sound is at {node.name}", (item["mediaType"], bytes_of(node, item["sha256"])),
+              ("audio/mpeg", sound(said["text"])))
+        check(f"S4-11: the recording is at {node.name}", bytes_of(node, stored["sha256"]), VOICE)
     asked = next(request for request in model.requests if request["path"] == "/v1/audio/speech")["body"]
     check("S4-16: speech is asked for as configured", {name: asked[name] for name in ("model", "voice", "response_format")},
           {"model": "tts-1", "voice": "alloy", "response_format": "mp3"})
@@ -79,7 +80,8 @@ def main():
     begin("t", "chat", "text")
     greeting = wait("a greeting", 20, lambda: [one for one in rows(home, "t", "bot.replied") if one["data"].get("greeting")])[0]
     check("S4-20: the next greeting is in the language that was set", greeting["data"]["text"], "Hello.")
-    check("S4-7: a streamed answer is stored once", (post("t", {"text": "How are you?"})["data"]["text"], len(rows(home, "t", "bot.replied"))), ("답: How are you?", 2))
+    answer = post("t", {"text": "How are you?"})["data"]["text"]
+    check("S4-7: a streamed answer is stored whole, and once", (answer, len(rows(home, "t", "bot.replied"))), ("답: How are you?", 2))
 
     url = ("--url", "unix:" + home.socket)
     check("S4-19: the right key passes", bot_program("check", "--config", chat, *url).returncode, 0)

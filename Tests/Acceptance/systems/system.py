@@ -3,7 +3,7 @@
 A check that does not hold ends its run and prints what came and what was wanted. What is known to be wrong in the programs goes to `fails`: it
 is printed and ends the run with 1, after all other checks. All files are in a temporary folder, which KEEP=1 leaves there when a check fails.
 """
-import json, os, shutil, subprocess, sys, time, uuid
+import hashlib, json, os, shutil, subprocess, sys, time, uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPOSITORY = os.path.abspath(os.path.join(HERE, "../../.."))
@@ -39,6 +39,15 @@ def fails(told, got, wanted=True):
         print(f"FAIL  {error}", flush=True)
 
 
+def has(text, *words):
+    """Whether all words stand in a text; else the text, to be told as what came."""
+    return all(word in text for word in words) or text
+
+
+def sha(data):
+    return hashlib.sha256(data).hexdigest()
+
+
 def skipped(told):
     print(f"skip  {told}", flush=True)
 
@@ -71,7 +80,8 @@ def lines(node, *words, codes=(0,), **more):
     """The lines that a command prints as JSON."""
     run = subprocess.run([BIN + "/syncctl", *words, "--store", node.folder, "--json"], capture_output=True, text=True, timeout=120, **more)
     if run.returncode not in codes:
-        raise NotSo(f"syncctl {' '.join(words)} at {node.name}\n      came:   {run.returncode} {run.stdout[-600:]}{run.stderr[-600:]}\n      wanted: {codes}")
+        came = f"{run.returncode} {run.stdout[-600:]}{run.stderr[-600:]}"
+        raise NotSo(f"syncctl {' '.join(words)} at {node.name}\n      came:   {came}\n      wanted: {codes}")
     if "" in run.stdout.splitlines():
         fails(f"syncctl {' '.join(words[:2])} --json prints an object a line, and no empty ones", run.stdout.splitlines().count(""), 0)
     return [json.loads(line) for line in run.stdout.splitlines() if line]
@@ -140,8 +150,8 @@ def proven(a, b):
     for node in (a, b):
         node.stop()
         told = lines(node, "verify", "--views")
-        check(f"verify --views at {node.name}: {told[-1]['events']} events proven", (
-            told[-1]["intact"], [line for line in told if line["type"] in ("finding", "difference", "fork")]), (True, []))
+        wrong = [line for line in told if line["type"] in ("finding", "difference", "fork")]
+        check(f"verify --views at {node.name}: all of {told[-1]['events']} events proven", (told[-1]["intact"], told[-1]["unsigned"], wrong), (True, 0, []))
 
 
 def files(*folders):
@@ -166,8 +176,8 @@ def table(name):
         return json.load(file)
 
 
-def example(name, node, model, *changes):
-    """A configuration of the examples with this node, this model and its key; `changes` are further texts to put in place of others."""
+def example(name, model, *changes):
+    """A configuration of the examples with this model and its key; `changes` are further texts to put in place of others."""
     folder = os.path.join(ROOT, "bots")
     os.makedirs(folder, exist_ok=True)
     for file in os.listdir(BOTS):
@@ -182,14 +192,14 @@ def example(name, node, model, *changes):
     return written(name, text)
 
 
-def config(name, node, model, persona, **more):
+def config(name, model, persona, **more):
     """A configuration of a bot for chats."""
     os.makedirs(os.path.join(ROOT, "bots"), exist_ok=True)
     for language, text in persona.items():
         with open(os.path.join(ROOT, "bots", f"{name}.{language}.md"), "w", encoding="utf-8") as file:
             file.write(text + "\n")
     return written(name, json.dumps({
-        "bot": name, "api": {"url": "unix:" + node.socket}, "endpoint": {"url": model.url, "model": "gpt-3.5-turbo", "key_file": "key"},
+        "bot": name, "endpoint": {"url": model.url, "model": "gpt-3.5-turbo", "key_file": "key"},
         "persona": {language: f"{name}.{language}.md" for language in persona}, **more}, ensure_ascii=False))
 
 
