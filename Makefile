@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: reliability openapi acceptance help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale bench-search bench-gate bench-guests deb deb-test monitoring-tools gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean pages-test
+.PHONY: reliability openapi acceptance systems help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale bench-search bench-gate bench-guests deb deb-test monitoring-tools gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean pages-test
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -12,6 +12,7 @@ JOBS ?= $(shell nproc)
 IMAGES ?= 1000
 PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libsodium-dev libevent-dev libzstd-dev libcurl4-openssl-dev zlib1g-dev \
   protobuf-compiler zstd
+SYSTEMS := drbot chatbot messenger arrive chatgpt
 
 help:
 	@echo 'make demo      two nodes on loopback, cut off and reunited; a bot, a search, the console (installs what is missing, builds)'
@@ -20,7 +21,8 @@ help:
 	@echo 'make docs      the pages of the two libraries (DocC) in .build/docs, for any web server'
 	@echo 'make tamper    flips every STEP-th bit of the files of a store: docs/reference/RELIABILITY.md'
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10, and all dialogues of ../shared/data; SEED=n for the same faults again'
-	@echo 'make acceptance  feed, subscriptions, access, API and gateway as the documents promise them: workers, daemons and nodes die; strangers ask'
+	@echo 'make acceptance  the five systems, feed, subscriptions, access, API and gateway as promised: workers, daemons and nodes die; strangers ask'
+	@echo 'make systems   the five systems of docs/reference/SEEDS.md alone, each at two nodes that are peers (SILLOK_BIN names other binaries)'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults, after planted defects; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
 	@echo 'make clients   the clients in Python and JavaScript, sillok-hook, sillok-bot and sillok-gateway, against real daemons (SILLOK_BIN names other binaries)'
@@ -188,10 +190,19 @@ fuzz: deps
 # ask for what is not theirs; no request gets an answer that docs/openapi.json does not have. Some 20 minutes. A full disk needs root.
 # SILLOK_OLD_BIN names the folder of an older build. REQUESTS=n and SEED=n are for fuzz.py. schemathesis is no dependency; with one in a
 # virtual environment: schemathesis run docs/openapi.json -u http://127.0.0.1:PORT -H 'Authorization: Bearer TOKEN' --max-time 900
+# The five systems come first, without ONLY, which names checks of the others.
 acceptance: build
 	@Scripts/install-packages python3 openssl
-	@failed=0; for name in subscriptions feed access sight actors api fuzz idle bounds gateway; do \
+	@failed=0; $(if $(ONLY),,for name in $(SYSTEMS); do \
+	  SILLOK_BIN=$(CURDIR)/.build/release python3 -B Tests/Acceptance/systems/$$name.py || failed=1; done;) \
+	  for name in subscriptions feed access sight actors api fuzz idle bounds gateway; do \
 	  SILLOK_BIN=$(CURDIR)/.build/release python3 -B Tests/Acceptance/$$name.py $(ONLY) || failed=1; done; exit $$failed
+
+# Below a minute; daemons, bots and a gateway in temporary folders. KEEP=1 leaves there what fails.
+systems: $(if $(SILLOK_BIN),,build)
+	@command -v python3 >/dev/null || Scripts/install-packages python3
+	@failed=0; for name in $(SYSTEMS); do \
+	  SILLOK_BIN=$(or $(SILLOK_BIN),$(CURDIR)/.build/release) python3 -B Tests/Acceptance/systems/$$name.py || failed=1; done; exit $$failed
 
 hostile: build hostile-venv
 	@Tests/Hostile/run --syncd $(or $(SYNCD),.build/release/syncd) --syncctl $(or $(SYNCCTL),.build/release/syncctl) \
