@@ -32,7 +32,7 @@ struct ProjectionTarget {
         try connection.execute(
             """
             PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;
-            PRAGMA cache_size = -16384;
+            PRAGMA cache_size = -8192;
             """)
         wal = ViewsWAL(connection)
         // What another left in it counts, too.

@@ -69,7 +69,7 @@ struct DaemonClient {
     }
 
     /// The one object of an answer, without the end of its line.
-    private static func object(_ body: [UInt8]) -> JSONObject {
+    static func object(_ body: [UInt8]) -> JSONObject {
         JSONObject(validated: body.last == UInt8(ascii: "\n") ? body.dropLast() : body)
     }
 

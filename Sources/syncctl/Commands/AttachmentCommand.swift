@@ -94,7 +94,7 @@ enum AttachmentCommand {
         request.file = path
         request.silence = 120
         request.headers = ["Sillok-Sha256: \(sha.finish())"]
-        return JSONObject(validated: try daemon.ask(request).body)
+        return DaemonClient.object(try daemon.ask(request).body)
     }
 
     private static func keep(
