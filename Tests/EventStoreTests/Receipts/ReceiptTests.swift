@@ -64,7 +64,7 @@ struct ReceiptTests {
         }
     }
 
-    @Test("A witness that has cosigned nothing stands in no receipt, also where its node has signed the whole (INV-19)")
+    @Test("A witness that has cosigned nothing stands in no receipt, signed as a whole or not (INV-19)")
     func silentWitness() throws {
         let sample = try WitnessedStore()
         defer { withExtendedLifetime(sample.folder) {} }
