@@ -19,6 +19,11 @@ package struct SimCoverage: Sendable {
         package static let rare: Set<Counter> = [.installsInterrupted, .snapshotDiskFaults]
         /// Met in a few of a thousand seeds even then: by `make sim`.
         package static let rarest: Set<Counter> = [.spoolsRefused, .snapshotsOutdated, .dropped]
+        /// What can happen to deliveries.
+        package static let ofDeliveries: [Counter] = [
+            .deliveries, .acks, .lateAcks, .staleDeliveries, .askedElsewhere, .moves, .takeovers, .parkedEvents,
+            .retriedEvents, .subscriptionsAtRest, .conversationsBehind,
+        ]
     }
 
     package private(set) var faults: [SimFault: Int] = [:]

@@ -6,9 +6,11 @@ let usage = """
            sillok-sim replay SEED [--mutation NAME] [--with FAULT,…]
            sillok-sim trace SEED [--mutation NAME] [--with FAULT,…]
            sillok-sim mutations
+           sillok-sim coverage [--jobs N]
            sillok-sim defects [--jobs N]
       run tries COUNT seeds and prints what they met; a failing seed ends it with status 1. replay runs one seed and,
       if it fails, prints the smallest plan found that fails in the same way, with its trace. trace prints everything.
+      coverage tries 130 seeds, and fails where one of them fails, or a fault is met by none of those that should.
       defects plants each mutation, and fails where one is not found within 1,000 seeds.
       --with turns faults on in every seed, by their names in the table that run prints.
     """
@@ -77,6 +79,30 @@ func runMany(_ count: UInt64, _ options: Options) async -> Bool {
     return batch.failures.isEmpty
 }
 
+/// Whether some seeds hold, and meet all that they should: what never happens is not tested.
+func meetsAll(_ options: Options) async -> Bool {
+    typealias Counter = SimCoverage.Counter
+    let common = Counter.allCases.filter { !Counter.rare.union(Counter.rarest).contains($0) }
+    let batches: [(seeds: Range<UInt64>, with: Set<SimFault>, faults: [SimFault], counters: [Counter])] = [
+        (1..<51, [], SimFault.allCases, common),
+        (181..<241, SimFault.aboutSnapshots, [.snapshots], Array(Counter.rare)),
+        (1..<21, [.subscriptions], [.subscriptions], Counter.ofDeliveries),
+    ]
+    var isMet = true
+    for (seeds, with, faults, counters) in batches {
+        let batch = await SimBatch.run(seeds: seeds, jobs: options.jobs, with: with)
+        for (seed, violation) in batch.failures { print("seed \(seed): \(violation.rule): \(violation.text)") }
+        let missed =
+            faults.filter { (batch.coverage.faults[$0] ?? 0) == 0 }.map { "\($0)" }
+            + counters.filter { (batch.coverage.counters[$0] ?? 0) == 0 }.map { "\($0)" }
+        let names = with.sorted().map { "\($0)" }.joined(separator: ",")
+        let what = with.isEmpty ? "seeds \(seeds)" : "seeds \(seeds) with \(names)"
+        print("\(what): \(batch.failures.count) failed, not met: \(missed.isEmpty ? "none" : missed.joined(separator: ", "))")
+        isMet = isMet && batch.failures.isEmpty && missed.isEmpty
+    }
+    return isMet
+}
+
 /// Whether the checks of the simulator find each defect that is planted into it.
 func findDefects(_ options: Options) async -> Bool {
     var isFound = true
@@ -121,6 +147,7 @@ do throws(UsageError) {
     let holds: Bool
     switch (words.first, words.count) {
     case ("run", 2...): holds = await runMany(try number(words[1]), try Options(Array(words.dropFirst(2))))
+    case ("coverage", 1...): holds = await meetsAll(try Options(Array(words.dropFirst())))
     case ("defects", 1...): holds = await findDefects(try Options(Array(words.dropFirst())))
     case ("replay", 2...): holds = replay(try number(words[1]), try Options(Array(words.dropFirst(2))))
     case ("trace", 2...): holds = trace(try number(words[1]), try Options(Array(words.dropFirst(2))))
