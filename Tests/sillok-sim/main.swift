@@ -97,7 +97,8 @@ func meetsAll(_ options: Options) async -> Bool {
             + counters.filter { (batch.coverage.counters[$0] ?? 0) == 0 }.map { "\($0)" }
         let names = with.sorted().map { "\($0)" }.joined(separator: ",")
         let what = with.isEmpty ? "seeds \(seeds)" : "seeds \(seeds) with \(names)"
-        print("\(what): \(batch.failures.count) failed, not met: \(missed.isEmpty ? "none" : missed.joined(separator: ", "))")
+        let told = missed.isEmpty ? "all is met" : "not met: \(missed.joined(separator: ", "))"
+        print("\(what): \(batch.failures.count) failed, \(told)")
         isMet = isMet && batch.failures.isEmpty && missed.isEmpty
     }
     return isMet
