@@ -97,7 +97,8 @@ soak: deps
 	SILLOK_SOAK_SECONDS=$$(($(MINUTES) * 60)) SILLOK_SOAK_SEED=$(SEED) SILLOK_PICTURE_ROUNDS=50 \
 	  $(SWIFT) test --skip-build --no-parallel --filter 'SoakTests|TwoDaemonsTests|AttachmentProgramTests.pictures'
 
-# Built with the optimizer: a seed takes a seventh of a second. Before many seeds, whether each planted defect is found and each fault met, by seeds up to 240.
+# Built with the optimizer: a seed takes a seventh of a second. Before many seeds, whether each planted defect is found, and each fault met
+# (by seeds up to 240).
 sim: OPTIMIZED = -c release --product sillok-sim $(if $(SILLOK_GATES_BUILD),--scratch-path $(SILLOK_GATES_BUILD))
 sim: deps
 	$(SWIFT) build $(OPTIMIZED)
