@@ -17,6 +17,9 @@ package enum Role: Hashable, Sendable {
     /// Gives and takes credentials, peers; sees no bodies.
     case admin
 
+    /// Ids are equal when their bytes are.
+    package static func == (a: Role, b: Role) -> Bool { a.text.hasSameBytes(as: b.text) }
+
     /// Roles that no other node can grant, and no event.
     package var isOfNodeAlone: Bool { self == .admin || self == .operator }
 

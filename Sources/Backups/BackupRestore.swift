@@ -14,6 +14,8 @@ package struct RestoreReport: Sendable {
     package let attachments: Int
     /// What of the attachments did not.
     package let missing: [BackupError]
+    /// Files that were not put back, because the node has not signed the backup.
+    package let unproven: [String]
 }
 
 /// Builds a store from a backup, in a folder that gets its name when all of it is on the disk. Not Sendable.
@@ -128,7 +130,7 @@ package final class BackupRestore {
             guard let log else { throw .damaged(file: "the backup", reason: "it has no segments") }
             let (position, erasedLater): (UInt64, UInt64)
             let pem = manifest.files.first { $0.name == "node.key" }?.value
-            let key = withKey ? pem.flatMap { SigningKey(pem: $0) } : nil
+            let key = withKey && manifest.isSigned ? pem.flatMap { SigningKey(pem: $0) } : nil
             do {
                 (position, erasedLater) = try log.finish(manifest, at: end, key: key, erasures: erasures)
             } catch {
@@ -145,9 +147,9 @@ package final class BackupRestore {
             }
             let (count, missing) = try attachments(wanted)
             opened = nil
-            let hasKey = withKey && manifest.files.contains { $0.name == "node.key" }
+            let hasKey = withKey && manifest.isSigned && manifest.files.contains { $0.name == "node.key" }
             let files = part
-            try mapped { () throws(StoreError) in
+            let unproven = try mapped { () throws(StoreError) in
                 try StoreParts.restore(
                     manifest, into: files, withKey: withKey, isWhole: position == manifest.position)
             }
@@ -155,7 +157,7 @@ package final class BackupRestore {
             return RestoreReport(
                 manifest: manifest, position: position, hasKey: hasKey, erasedLater: erasedLater,
                 notErased: notErased,
-                attachments: count, missing: missing)
+                attachments: count, missing: missing, unproven: unproven)
         } catch {
             log?.cancel()
             opened = nil

@@ -45,22 +45,31 @@ enum StoreParts {
 
     /// Puts them into the store in `files`. Names come from a file: only those are taken that a backup has.
     ///
+    /// Of a manifest that its node has not signed nothing is taken that decides who is let in: keys, peers, invitations. What stays away is
+    /// returned, by name.
+    ///
     /// - Parameter isWhole: Whether the log is all of the backup: what peers have signed of later events, an earlier log contradicts.
     static func restore(
         _ manifest: BackupManifest, into files: StoreFiles, withKey: Bool, isWhole: Bool
-    ) throws(StoreError) {
+    ) throws(StoreError) -> [String] {
+        var unproven: [String] = []
         for part in manifest.files {
             if part.name.hasPrefix(evidence) {
                 guard isEvidence(String(part.name.dropFirst(evidence.utf8.count))) else { continue }
                 guard mkdir(files.evidence, 0o700) == 0 || errno == EEXIST else { throw .system(files.evidence) }
             } else {
                 guard named.contains(part.name) || withKey && part.name == key else { continue }
+                guard manifest.isSigned else {
+                    unproven.append(part.name)
+                    continue
+                }
             }
             try SmallFile.replace("\(files.folder)/\(part.name)", with: part.value, mode: 0o600)
         }
-        guard isWhole, !manifest.cosignatures.isEmpty else { return }
+        guard isWhole, !manifest.cosignatures.isEmpty else { return unproven }
         let values = try NamedValues(path: files.cosignatures)
         try values.put(manifest.cosignatures.map { ($0.name, $0.value) })
         try values.sync()
+        return unproven
     }
 }

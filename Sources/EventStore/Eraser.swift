@@ -150,6 +150,7 @@ package final class Eraser: Sendable, StoreFollower {
     /// Looks through the log once in the life of a daemon. False where it is not as this node has left it: then its erasures are due again.
     private func reviewOnce() throws(StoreError) -> Bool {
         guard !state.withLock({ $0.isReviewed }) else { return true }
+        TemporaryPlace.clear()
         let reader = try LogReader(files)
         let isSound = try reader.areErasuresSound(of: node, rows: Self.rows) { goesOn }
         if !isSound {
@@ -195,6 +196,7 @@ package final class Eraser: Sendable, StoreFollower {
             try empty(erasures, through: goal, reader)
             guard goesOn else { return }
             try scrub(reader)
+            TemporaryPlace.clear()
             guard goesOn else { return }
             try remember([ErasureIndex.erased: String(goal), ErasureIndex.erasing: ""])
         }

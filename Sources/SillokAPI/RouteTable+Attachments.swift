@@ -29,8 +29,8 @@ extension RouteTable {
             .getAttachment, "GET", "/v1/attachments/{sha256}", readers,
             "The bytes, for who may read an event that names them. The header Range asks for a part.",
             answers: [
-                RouteAnswer(200, "All of them.", "application/octet-stream", .text),
-                RouteAnswer(206, "The part.", "application/octet-stream", .text),
+                RouteAnswer(200, "All of them, as their media type.", "*/*", .text),
+                RouteAnswer(206, "The part.", "*/*", .text),
                 RouteAnswer(304, "The client has them."),
             ], errors: [.notFound, .range, .attachmentMissing]),
     ]

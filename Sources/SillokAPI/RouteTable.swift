@@ -106,7 +106,7 @@ package enum RouteTable {
                     "application/x-ndjson",
                     .ref("AppendedLine")),
                 RouteAnswer(422, "None is: a line is no event.", "application/x-ndjson", .ref("AppendedLine")),
-            ], errors: [.empty, .bodySize, .batchSize, .disk, .readOnly, .io, .author]),
+            ], errors: [.empty, .bodySize, .batchSize, .disk, .readOnly, .io, .author, .notFound]),
         RouteSpecification(
             .listEvents, "GET", "/v1/events", allReaders, "The log in this node's order.",
             parameters: paging + [

@@ -37,7 +37,7 @@ extension SubscriptionMachine {
         state.open.removeAll { parked.contains($0.dot) }
         state.retried.removeAll { parked.contains($0.dot) }
         state.early += state.looked.early(parked)
-        var events: [Dot: (key: String, position: UInt64)] = [:]
+        var events: [Dot: (key: ByteText, position: UInt64)] = [:]
         for dot in (state.open + state.retried).map(\.dot) {
             guard let stored = try log.event(dot) else { continue }
             events[dot] = (record.definition.key(of: stored.event.header), stored.position)

@@ -9,8 +9,8 @@ package struct ConversationMark: Hashable, Comparable, Sendable {
 
     package init(of header: EventHeader) { self.init(key: SubscriptionDefinition.conversationKey(of: header)) }
 
-    init(key: String) {
-        bits = SHA256().digest(Array(key.utf8)).bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    init(key: ByteText) {
+        bits = SHA256().digest(Array(key.text.utf8)).bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     package static func < (a: Self, b: Self) -> Bool { a.bits < b.bits }

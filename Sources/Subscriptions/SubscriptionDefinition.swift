@@ -68,16 +68,16 @@ package struct SubscriptionDefinition: Hashable, Sendable {
     }
 
     /// What stands before and after each other.
-    package func key(of header: EventHeader) -> String {
+    package func key(of header: EventHeader) -> ByteText {
         switch order {
         case .conversation: Self.conversationKey(of: header)
-        case .none: header.dot.description
+        case .none: ByteText(header.dot.description)
         }
     }
 
     /// The conversation; the user where there is none. Kinds of keys must not meet: a user may have the name of a conversation.
-    static func conversationKey(of header: EventHeader) -> String {
-        header.conversation.map { "c" + $0 } ?? "u" + header.user
+    static func conversationKey(of header: EventHeader) -> ByteText {
+        ByteText(header.conversation.map { "c" + $0 } ?? "u" + header.user)
     }
 
     /// The pause after a worker has gone in its attempt `number`, milliseconds: none the first time. Workers that die of an event at once

@@ -19,7 +19,7 @@ package struct SubscriptionMachine: Sendable {
     }
 
     struct Entry {
-        let key: String
+        let key: ByteText
         let mark: ConversationMark
         let position: UInt64
         let isRetried: Bool
@@ -61,11 +61,11 @@ package struct SubscriptionMachine: Sendable {
     package internal(set) var needs: VersionVector
     /// The log is to be looked at from here on, for the sake of what was open; `nil`: nothing was.
     package internal(set) var firstOpen: UInt64?
-    var lines: [String: DotLine] = [:]
+    var lines: [ByteText: DotLine] = [:]
     /// Keys whose first event may be given now, in turn.
-    var ready = Queue<String>()
+    var ready = Queue<ByteText>()
     /// Keys whose first event has to wait, the soonest last.
-    var delayed: [(at: UInt64, key: String)] = []
+    var delayed: [(at: UInt64, key: ByteText)] = []
     /// When deliveries end; those that ended before are passed over.
     var deadlines = Queue<(at: UInt64, dot: Dot, number: UInt64)>()
     var workers: [UInt64: Load] = [:]
@@ -90,7 +90,7 @@ package struct SubscriptionMachine: Sendable {
     ///   - here: What this log has; `nil`: all that `state` speaks of.
     package init(
         _ definition: SubscriptionDefinition, _ state: SubscriptionState,
-        events: [Dot: (key: String, position: UInt64)], here: VersionVector? = nil, bounds: Bounds = Bounds()
+        events: [Dot: (key: ByteText, position: UInt64)], here: VersionVector? = nil, bounds: Bounds = Bounds()
     ) {
         (self.definition, self.bounds) = (definition, bounds)
         // What is not here will be looked at when it comes.
@@ -196,10 +196,10 @@ package struct SubscriptionMachine: Sendable {
     }
 
     private mutating func insert(
-        _ dot: Dot, _ key: String, _ mark: ConversationMark, _ position: UInt64, attempts: Int, isRetried: Bool,
+        _ dot: Dot, _ key: ByteText, _ mark: ConversationMark, _ position: UInt64, attempts: Int, isRetried: Bool,
         notBefore: UInt64 = 0
     ) {
-        let key = isRetried ? "retried " + key : key
+        let key = isRetried ? ByteText("retried " + key.text) : key
         entries[dot] = Entry(
             key: key, mark: mark, position: position, isRetried: isRetried, notBefore: notBefore, attempts: attempts)
         if !isRetried { count(1, of: mark) }
@@ -410,7 +410,7 @@ package struct SubscriptionMachine: Sendable {
     }
 
     /// The first event of a key may be given from then on.
-    mutating func begin(_ key: String, at time: UInt64, now: UInt64) {
+    mutating func begin(_ key: ByteText, at time: UInt64, now: UInt64) {
         guard time > now else { return ready.append(key) }
         let index = delayed.firstIndex { $0.at < time } ?? delayed.count
         delayed.insert((time, key), at: index)
@@ -438,7 +438,7 @@ package struct SubscriptionMachine: Sendable {
     }
 
     /// Its first event was waiting to be given and is done.
-    private mutating func withdraw(_ key: String) {
+    private mutating func withdraw(_ key: ByteText) {
         ready.removeAll { $0 == key }
         delayed.removeAll { $0.key == key }
     }

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -19,6 +20,14 @@ struct RuleTests {
     private func refusal(_ caller: Caller, _ draft: EventDraft) -> AppendRefusal? {
         do throws(AppendRefusal) { _ = try caller.mayAppend(draft) } catch { return error }
         return nil
+    }
+
+    @Test("Roles of two users whose ids Unicode takes for the same are two")
+    func equivalentIDs() {
+        for (one, other) in [("가족", "가족".decomposedStringWithCanonicalMapping), ("Kim", "\u{212a}im")] {
+            #expect(one == other && Role.user(one) != Role.user(other))
+            #expect(Set([Role.user(one), .user(other), .bot(one), .user(one)]).count == 3)
+        }
     }
 
     @Test("A user speaks as that user, in their own history, and not as a bot")

@@ -124,7 +124,7 @@ struct BacklogTests {
         home.answersFlood = true
         let left = (4..<UInt64(Self.flood) + 4).filter { position in
             (try? log.reader.event(at: position)?.event.header.dot).map {
-                !state.isDone($0, of: ConversationMark(key: "cflood"))
+                !state.isDone($0, of: ConversationMark(key: ByteText("cflood")))
             } ?? false
         }
         #expect(left.count > Self.flood - 100)
@@ -183,8 +183,8 @@ struct BacklogTests {
         // There the other origin's events came first, and of the first one the last is not there yet.
         let there = [header(two, 1), header(two, 2), header(one, 1), header(one, 2)]
         let state = try #require(SubscriptionState(bytes: first.state.bytes))
-        var events: [Dot: (key: String, position: UInt64)] = [:]
-        for (index, header) in there.enumerated() { events[header.dot] = ("cc", UInt64(index + 1)) }
+        var events: [Dot: (key: ByteText, position: UInt64)] = [:]
+        for (index, header) in there.enumerated() { events[header.dot] = (ByteText("cc"), UInt64(index + 1)) }
         let vector = VersionVector([there[1].dot, there[3].dot])
         var second = SubscriptionMachine(definition, state, events: events, here: vector, bounds: bounds)
         second.backlogEnd = 4
@@ -235,7 +235,7 @@ struct BacklogTests {
         let state = try #require(SubscriptionState(bytes: first.state.bytes))
         let vector = VersionVector([there[1].dot, there[4].dot])
         var second = SubscriptionMachine(
-            definition, state, events: [here[0].dot: ("cc", 3)], here: vector, bounds: bounds)
+            definition, state, events: [here[0].dot: (ByteText("cc"), 3)], here: vector, bounds: bounds)
         second.cursors[ConversationMark(of: here[0])] = 2
         second.backlogEnd = 5
         for (index, header) in there.enumerated() {

@@ -83,7 +83,7 @@ struct MachineTests {
         mutating func restart() {
             run += 1
             done = []
-            var events: [Dot: (key: String, position: UInt64)] = [:]
+            var events: [Dot: (key: ByteText, position: UInt64)] = [:]
             for open in kept.open + kept.retried {
                 events[open.dot] = (definition.key(of: log[Int(open.dot.seq) - 1]), open.dot.seq)
             }
@@ -201,7 +201,7 @@ struct MachineTests {
         let definition = SubscriptionDefinition(start: .first)
         func machine(_ order: [UInt64], _ state: SubscriptionState = SubscriptionState()) -> SubscriptionMachine {
             let places = order.enumerated().map { index, seq in
-                (Dot(origin: origin, seq: seq), (key: "cc", position: UInt64(index + 1)))
+                (Dot(origin: origin, seq: seq), (key: ByteText("cc"), position: UInt64(index + 1)))
             }
             var machine = SubscriptionMachine(
                 definition, state, events: Dictionary(uniqueKeysWithValues: places))
@@ -232,7 +232,7 @@ struct MachineTests {
         state.through.advance(to: Dot(origin: origin, seq: 1))
         state.open = [.init(Dot(origin: origin, seq: 1), attempts: 1)]
         // Here it stands behind one of another origin, which that home had not got yet.
-        let events = [Dot(origin: origin, seq: 1): (key: "cc", position: UInt64(2))]
+        let events = [Dot(origin: origin, seq: 1): (key: ByteText("cc"), position: UInt64(2))]
         var machine = SubscriptionMachine(SubscriptionDefinition(start: .first), state, events: events)
         #expect(machine.firstOpen == 2 && machine.open == 1 && machine.state == state)
         let none = machine.give(1, to: 1, now: 0)
@@ -243,6 +243,16 @@ struct MachineTests {
         machine.look(at: header(1, "c", type: "t"), position: 2, isWanted: true)
         let given = machine.give(2, to: 1, now: 0)
         #expect(given.map(\.dot.origin) == [other])
+    }
+
+    @Test("Conversations whose ids Unicode takes for the same do not wait for each other (INV-16)")
+    func equivalentIDs() {
+        var machine = SubscriptionMachine(SubscriptionDefinition(start: .first), SubscriptionState(), events: [:])
+        for (seq, conversation) in [(1, "Kroom"), (2, "\u{212a}room"), (3, "Kroom")] {
+            machine.look(at: header(UInt64(seq), conversation, type: "t"), position: UInt64(seq), isWanted: true)
+        }
+        let given = machine.give(9, to: 1, now: 0)
+        #expect(given.map(\.dot.seq) == [1, 2])
     }
 
     @Test("What is done because it was set aside is told with the event that says so (INV-14)")

@@ -118,7 +118,7 @@ struct StateTests {
     func unevenVector() {
         var state = SubscriptionState()
         let origin = OriginID(UUIDBits(high: 0x0198_e2c4_77aa_7c01, low: 0x8b1e_0a1b_2c3d_4e5f))
-        let mark = ConversationMark(key: "cflood")
+        let mark = ConversationMark(key: ByteText("cflood"))
         state.through.advance(to: Dot(origin: origin, seq: 300))
         state.open = [
             .init(Dot(origin: origin, seq: 7), attempts: 2, mark: mark),

@@ -208,7 +208,7 @@ export class Sillok {
         }
         try {
           await ask()
-          if (answer.status === 401 && await this.#renew()) await ask()
+          if ([401, 429].includes(answer.status) && await this.#renew()) await ask() // 429 is also for wrong ones
         } catch (error) {
           if (signal?.aborted || error instanceof RangeError) throw signal?.reason ?? error // the latter is of a body
           if (error instanceof SillokError && answer.status < 400) throw error

@@ -225,7 +225,7 @@ class Sillok:
                 shown, words = self.headers.get("Authorization"), {"Accept": accept, **(headers or {})}
                 try:
                     answer = self._exchange(at, method, target, body, words, stream)
-                    if answer.status == 401 and self._token() != shown:  # the file may have another one by now
+                    if answer.status in (401, 429) and self._token() != shown:  # the file may have another one by now: 429 is also for wrong ones
                         answer = self._exchange(at, method, target, body, words, stream)
                 except FAILURES as why:
                     errors.append(Unreachable("E_UNREACHABLE", f"{at}: {why or type(why).__name__}", "is the daemon running?"))

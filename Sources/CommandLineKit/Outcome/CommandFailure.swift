@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Why a command could not do its work: what happened, why, what to do next, and a stable code.
 package struct CommandFailure: Error, Sendable, Equatable {
     /// A stable name for programs, such as `E_SOCKET_PERM`. Never translated, never changed.
@@ -29,7 +31,9 @@ package struct CommandFailure: Error, Sendable, Equatable {
 
     /// A system call failed with this `errno` while doing `what`.
     package static func system(_ what: String, errno code: Int32, exitCode: ExitCode = .ioError) -> CommandFailure {
-        CommandFailure(code: "E_IO", "\(what): \(SystemError.text(code))", exitCode: exitCode)
+        let text = "\(what): \(SystemError.text(code))"
+        guard code == ENOSPC || code == EDQUOT else { return CommandFailure(code: "E_IO", text, exitCode: exitCode) }
+        return CommandFailure(code: "E_DISK", text, hint: "make room there, then again", exitCode: .cannotCreate)
     }
 
     /// The failure for people: one to three lines for stderr, ending in a newline, or nothing for a broken pipe.

@@ -22,6 +22,9 @@ final class TemporaryPlace {
         }
     }
 
+    /// Takes away what killed processes have left: it may have payloads in it that were erased since.
+    static func clear() { withExtendedLifetime(try? TemporaryPlace(.views)) {} }
+
     /// Whether there is room for a copy of a file, and for a quarter of that besides.
     func hasRoom(forCopyOf file: String) -> Bool {
         var (entry, status) = (stat(), statvfs())

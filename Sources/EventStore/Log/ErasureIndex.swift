@@ -176,9 +176,9 @@ extension LogReader {
     ) throws(StoreError) -> (positions: [UInt64], cursor: UInt64) {
         try mapped { () throws(DatabaseError) in
             let subjects = erasures.subjects
-            func refs(_ texts: Set<String>) throws(DatabaseError) -> Set<Int64> {
+            func refs(_ texts: Set<ByteText>) throws(DatabaseError) -> Set<Int64> {
                 var refs: Set<Int64> = []
-                for text in texts { if let ref = try names.ref(text, on: connection) { refs.insert(ref) } }
+                for text in texts { if let ref = try names.ref(text.text, on: connection) { refs.insert(ref) } }
                 return refs
             }
             let people = try refs(subjects.people)

@@ -18,7 +18,7 @@ struct Erasures {
         enum Kind { case user, author, conversation }
         let node: NodeID
         let kind: Kind
-        let text: String
+        let text: ByteText
     }
 
     /// Whose log it is; `nil`: nobody's, and each erasure covers only what its node has recorded.
@@ -38,9 +38,9 @@ struct Erasures {
         let hlc = min(event.header.hlc, erasure.before ?? event.header.hlc)
         switch erasure.subject {
         case .user(let name):
-            note(Key(node: node, kind: .user, text: name), hlc)
-            if erasure.isWithAuthored { note(Key(node: node, kind: .author, text: name), hlc) }
-        case .conversation(let name): note(Key(node: node, kind: .conversation, text: name), hlc)
+            note(Key(node: node, kind: .user, text: ByteText(name)), hlc)
+            if erasure.isWithAuthored { note(Key(node: node, kind: .author, text: ByteText(name)), hlc) }
+        case .conversation(let name): note(Key(node: node, kind: .conversation, text: ByteText(name)), hlc)
         case nil: break
         }
         if !erasure.events.isEmpty { dots[node, default: []].formUnion(erasure.events) }
@@ -59,7 +59,7 @@ struct Erasures {
 
     private func covers(_ place: Place, _ node: NodeID) -> Bool {
         func isPast(_ kind: Key.Kind, _ text: String) -> Bool {
-            times[Key(node: node, kind: kind, text: text)].map { place.hlc < $0 } ?? false
+            times[Key(node: node, kind: kind, text: ByteText(text))].map { place.hlc < $0 } ?? false
         }
         return isPast(.user, place.user) || isPast(.author, place.author)
             || place.conversation.map { isPast(.conversation, $0) } ?? false
@@ -67,7 +67,7 @@ struct Erasures {
     }
 
     /// What the erasures of `keeper` speak of: texts that stand in headers, and events by name.
-    var subjects: (people: Set<String>, conversations: Set<String>, events: Set<Dot>) {
+    var subjects: (people: Set<ByteText>, conversations: Set<ByteText>, events: Set<Dot>) {
         let own = times.keys.filter { $0.node == keeper }
         return (
             Set(own.filter { $0.kind != .conversation }.map(\.text)),

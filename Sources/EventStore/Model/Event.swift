@@ -83,6 +83,13 @@ public struct EventDraft: Hashable, Sendable {
     /// What is known of the payload.
     var grammar = PayloadGrammar()
 
+    /// Texts are equal when their bytes are.
+    public static func == (a: EventDraft, b: EventDraft) -> Bool {
+        (a.id, a.time, a.cause, a.version, a.actor) == (b.id, b.time, b.cause, b.version, b.actor)
+            && a.type.hasSameBytes(as: b.type) && a.conversation.hasSameBytes(as: b.conversation)
+            && a.user.hasSameBytes(as: b.user) && a.author.hasSameBytes(as: b.author) && a.payload == b.payload
+    }
+
     /// A draft of these parts.
     public init(
         id: EventID? = nil, type: String, time: Int64? = nil, conversation: String? = nil, user: String,

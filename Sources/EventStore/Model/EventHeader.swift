@@ -51,6 +51,14 @@ public struct EventHeader: Hashable, Sendable {
         self.unknownFields = unknownFields
     }
 
+    /// Texts are equal when their bytes are.
+    public static func == (a: EventHeader, b: EventHeader) -> Bool {
+        (a.dot, a.hlc, a.time, a.id, a.cause, a.version) == (b.dot, b.hlc, b.time, b.id, b.cause, b.version)
+            && a.type.hasSameBytes(as: b.type) && a.conversation.hasSameBytes(as: b.conversation)
+            && a.user.hasSameBytes(as: b.user) && a.author.hasSameBytes(as: b.author)
+            && a.dependencies == b.dependencies && a.actor == b.actor && a.unknownFields == b.unknownFields
+    }
+
     /// The key of display order: the same on every node. A time after the hlc counts as the hlc.
     public var displayKey: DisplayKey {
         DisplayKey(time: min(time, hlc.milliseconds), hlc: hlc, dot: dot)

@@ -17,6 +17,9 @@ package struct Cosignature: Hashable, Sendable {
 
     package var head: TreeHead { signed.head }
 
+    /// The last second of the year 9999: a later one has no date, and is none.
+    package static let latest: UInt64 = 253_402_300_799
+
     /// Signs that the node with `key` holds `signed` since `time`.
     package init(signing signed: SignedHead, at time: UInt64, with key: SigningKey) {
         let signature = key.sign(Self.message(signed.head, time))
@@ -46,7 +49,7 @@ package struct Cosignature: Hashable, Sendable {
     package init?(_ line: NoteSignature, over signed: SignedHead, by key: VerifyingKey) {
         guard line.isOf(key, .cosignature), line.bytes.count == 72 else { return nil }
         let time = line.bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard time <= Limits.number else { return nil }
+        guard time <= Self.latest else { return nil }
         self.init(node: key.nodeID, signed: signed, time: time, signature: Array(line.bytes[8...]))
         guard isValid(for: key) else { return nil }
     }

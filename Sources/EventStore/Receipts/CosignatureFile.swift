@@ -13,14 +13,22 @@ package final class CosignatureFile {
 
     /// What this node, `own`, has cosigned last of each origin.
     package func mine(_ own: NodeID) throws(StoreError) -> [Cosignature] {
-        try values.all("mine/").compactMap { CosignatureList($0.bytes, of: own)?.entries.first }
+        try values.all("mine/").compactMap { name, bytes in
+            let entry = CosignatureList(bytes, of: own)?.entries.first
+            return entry.flatMap { "mine/\($0.head.origin)" == name ? $0 : nil }
+        }
     }
 
     /// What other nodes have told.
     package func told() throws(StoreError) -> [CosignatureList] {
         try values.all("node/").compactMap { name, bytes in
-            NodeID(text: name.dropFirst(5)).flatMap { CosignatureList(bytes, of: $0) }
+            Self.node(named: name).flatMap { CosignatureList(bytes, of: $0) }
         }
+    }
+
+    /// The node of which a value is named `node/<id>`, in that one form.
+    private static func node(named name: String) -> NodeID? {
+        NodeID(text: name.dropFirst(5)).flatMap { "node/\($0)" == name ? $0 : nil }
     }
 
     /// The names of values that are no list of cosignatures, or not of what they are named after: with them nothing can be compared.
@@ -28,7 +36,7 @@ package final class CosignatureFile {
         let foreign = try values.foreign()
         let strange = try values.all("").filter { name, bytes in
             if name.hasPrefix("node/") {
-                return NodeID(text: name.dropFirst(5)).flatMap { CosignatureList(bytes, of: $0) } == nil
+                return Self.node(named: name).flatMap { CosignatureList(bytes, of: $0) } == nil
             }
             return CosignatureList(bytes, of: own)?.entries.map { "mine/\($0.head.origin)" } != [name]
         }

@@ -46,7 +46,7 @@ package struct CosignatureList: Hashable, Sendable {
                 let root = Digest(bytes: bytes[(at + 24)..<(at + 56)]),
                 case let size = number(at + 16), size > 0, size <= Limits.number,
                 case let hlc = HybridTime(rawValue: number(at + 56)), hlc.rawValue >> 63 == 0,
-                case let time = number(at + 128), time <= Limits.number
+                case let time = number(at + 128), time <= Cosignature.latest
             else { return nil }
             if let last = entries.last, last.head.origin >= origin { return nil }
             let head = TreeHead(origin: origin, size: size, root: root, hlc: hlc)

@@ -44,7 +44,9 @@ enum CheckProofCommand {
                 code: "E_RECEIPT_FALSE", "node \(node.short) has cosigned \(what)",
                 hint: "syncctl receipt --wait K waits for the word of peers", exitCode: .integrityFailure)
         }
-        guard !receipt.heads.isEmpty else { throw refuse("nothing: the file has no origin") }
+        guard receipt.heads.contains(where: { $0.key.nodeID != node }) else {
+            throw refuse("nothing: the file has no origin of another node")
+        }
         for head in receipt.heads where head.key.nodeID != node {
             let (origin, size) = (head.head.head.origin, head.head.head.size)
             let said = head.cosignatures.first { $0.cosignature.node == node }?.cosignature.head.size ?? 0

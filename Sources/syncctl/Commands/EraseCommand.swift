@@ -236,7 +236,7 @@ enum EraseCommand {
             event = answer.string("event") ?? ""
             position = UInt64(clamping: answer.integer("position") ?? 0)
             later = UInt64(clamping: answer.integer(order.laterName) ?? 0)
-            try waitUntilErased(position, files)
+            try waitUntilErased(position, files, session)
         } else {
             (event, position) = try stored {
                 let store = try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())")
@@ -293,8 +293,12 @@ enum EraseCommand {
     }
 
     /// Waits for the daemon.
-    private static func waitUntilErased(_ position: UInt64, _ files: StoreFiles) throws(CommandFailure) {
+    private static func waitUntilErased(
+        _ position: UInt64, _ files: StoreFiles, _ session: Session
+    ) throws(CommandFailure) {
         let reader = try stored { try LogReader(files) }
+        let start = MonotonicClock.now
+        var isTold = false
         while true {
             let isDone = try stored {
                 try reader.erasedThrough() >= position && files.areCleared(reader)
@@ -304,6 +308,10 @@ enum EraseCommand {
                 throw CommandFailure(
                     code: "E_NO_DAEMON", "the erasure is recorded, and syncd has ended before it was done",
                     hint: "start syncd: it goes on; 'syncctl erase status' tells how far it is", exitCode: .tryAgain)
+            }
+            if !isTold, MonotonicClock.now - start > 10_000_000_000 {
+                isTold = true
+                session.say(.eraseWaits)
             }
             sleep(milliseconds: 100)
         }

@@ -25,6 +25,10 @@ extension Wording {
             Phrase(
                 "erased at this node, by event {0}; other nodes follow: syncctl erase status",
                 "이 노드에서 삭제했습니다. 이벤트: {0}. 다른 노드의 진행 상황: syncctl erase status")
+        case .eraseWaits:
+            Phrase(
+                "recorded; syncd is still taking it out of its files: syncctl doctor says what is in its way",
+                "삭제를 기록했습니다. syncd가 파일에서 지우는 중입니다. 막고 있는 것은 syncctl doctor가 알려 줍니다")
         case .eraseLeft:
             Phrase(
                 "{0} events have come since the plan and stay; a plan of them: {1}",

@@ -59,7 +59,7 @@ enum Wording: String, CaseIterable, Sendable {
     case proofNotSigned
     // Erasure
     case erasePart, erasePartHistory, erasePartAuthored, erasePartReplies, erasePartNamed, erasePlan, eraseStays,
-        eraseNothing, eraseConfirm, eraseDone, eraseNone, eraseLeft, eraseMore
+        eraseNothing, eraseConfirm, eraseDone, eraseWaits, eraseNone, eraseLeft, eraseMore
     case eraseConfirmed, eraseWaiting, eraseUnconfirmed, eraseUnderWay, eraseApplied, eraseViews,
         alreadyErased
     // What led to an event

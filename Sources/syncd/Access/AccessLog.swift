@@ -11,8 +11,8 @@ final class AccessLog: Sendable {
     private struct Read: Hashable {
         let actor: EventActor
         let route: String
-        let subject: String
-        let reason: String
+        let subject: ByteText
+        let reason: ByteText
     }
 
     /// What is recorded again after so long, milliseconds.
@@ -63,7 +63,8 @@ final class AccessLog: Sendable {
     func record(
         _ caller: Caller, route: String, subject: String, users: [String], reason: String
     ) throws(StoreError) {
-        let read = Read(actor: caller.actor, route: route, subject: subject, reason: reason)
+        let read = Read(
+            actor: caller.actor, route: route, subject: ByteText(subject), reason: ByteText(reason))
         let now = WallClock.now
         let isKnown = recent.withLock { recent in recent[read].map { now - $0 < Self.validity && now >= $0 } ?? false
         }

@@ -4,7 +4,7 @@ internal import EventStore
 /// What of the record a caller sees: all, or what belongs to them and to conversations that they take part in.
 struct Sight {
     let caller: Caller
-    private var memberships: [String: [Membership]] = [:]
+    private var memberships: [ByteText: [Membership]] = [:]
     /// Of so many conversations it is remembered who takes part.
     private static let most = 10_000
 
@@ -49,16 +49,16 @@ struct Sight {
     }
 
     /// Who takes part may have changed.
-    mutating func forget(_ conversation: String) { memberships[conversation] = nil }
+    mutating func forget(_ conversation: String) { memberships[ByteText(conversation)] = nil }
 
     private mutating func memberships(
         in conversation: String, _ views: ViewReader
     ) throws(StoreError) -> [Membership] {
-        if let known = memberships[conversation] { return known }
+        if let known = memberships[ByteText(conversation)] { return known }
         var found: [Membership] = []
         for member in caller.selves { found.append(try Membership(of: member, in: conversation, views)) }
         if memberships.count >= Self.most { memberships = [:] }
-        memberships[conversation] = found
+        memberships[ByteText(conversation)] = found
         return found
     }
 }

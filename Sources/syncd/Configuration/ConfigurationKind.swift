@@ -145,6 +145,8 @@ extension ConfigurationKind<UInt64> {
         }
     }
 
+    private static let mostBytes: UInt64 = 1 << 50
+
     /// A size in bytes, written with its unit.
     static let size = ConfigurationKind { (value) throws(ConfigurationFailure) in
         if case .number = value.content {
@@ -152,13 +154,18 @@ extension ConfigurationKind<UInt64> {
         }
         let text = try ConfigurationText.string(value)
         do throws(ByteSize.Failure) {
-            return try ByteSize.bytes(text)
+            let bytes = try ByteSize.bytes(text)
+            // More than any machine has, and far from where sums of sizes would overflow.
+            guard bytes <= mostBytes else { throw .tooLarge }
+            return bytes
         } catch {
             switch error {
             case .malformed:
                 throw ConfigurationFailure("'\(text)' is no size; write a whole number and B, KiB, MiB, GiB or TiB")
             case .missingUnit: throw ConfigurationFailure("'\(text)' needs a unit, like \"\(text)MiB\"")
-            case .tooLarge: throw ConfigurationFailure("'\(text)' is too large")
+            case .tooLarge:
+                throw ConfigurationFailure(
+                    "'\(text)' is too large; at most \(ByteSize.exactText(mostBytes))")
             }
         }
     } show: {

@@ -14,13 +14,13 @@ extension Service {
         }
         batch = try reader.fresh { [batch] views throws(StoreError) in
             var batch = batch
-            var memberships: [String: Bool] = [:]
+            var memberships: [ByteText: Bool] = [:]
             try batch.refuse { [whole = batch] draft, earlier throws(StoreError) in
                 if let problem = try Self.problem(draft, whole, caller, views, &memberships, after: earlier) {
                     return problem
                 }
                 if let problem = try Self.direct(draft, in: whole, views) { return problem }
-                if let message = whole.message(amendedBy: draft) {
+                if let message = whole.message(amendedBy: draft), try !views.log.hasEvent(message) {
                     return Self.refusal(of: try views.verdict(on: draft, of: message, after: earlier))
                 }
                 guard ViewReader.isAmendment(draft.type) else { return nil }
@@ -43,6 +43,10 @@ extension Service {
         on draft: EventDraft, of message: EventDraft?, after earlier: [EventDraft]
     ) throws(StoreError) -> AmendmentVerdict {
         let found: LogVerdict
+        // An id that the log has is that of the older event: the line of the request is not stored, or is that event once more.
+        let message = try reader.log { log throws(StoreError) in
+            try message.flatMap { (one) throws(StoreError) in try log.hasEvent(one) ? nil : one }
+        }
         if let message {
             found = LogVerdict(draft, of: message)
         } else {
@@ -61,7 +65,7 @@ extension Service {
 
     private static func problem(
         _ draft: EventDraft, _ batch: AppendBatch, _ caller: Caller, _ views: ViewReader,
-        _ memberships: inout [String: Bool],
+        _ memberships: inout [ByteText: Bool],
         after earlier: [EventDraft]
     ) throws(StoreError) -> AppendBatch.Problem? {
         let question: Caller.Question
@@ -83,7 +87,7 @@ extension Service {
             user = other
         }
         // The bytes of both, of which the first cannot have a line feed.
-        let key = member + "\n" + conversation
+        let key = ByteText(member + "\n" + conversation)
         let known = memberships[key]
         let isIn = if let known { known } else { try takesPart(member, conversation, views) }
         memberships[key] = isIn
@@ -185,10 +189,10 @@ extension Service {
     /// Whether a user has a part in a conversation, or had, by another's word than that of `bot`, which could invent one.
     private static func hasPart(
         _ user: String, _ conversation: String, beside bot: String, _ views: ViewReader,
-        _ memberships: inout [String: Bool]
+        _ memberships: inout [ByteText: Bool]
     ) throws(StoreError) -> Bool {
         // No key of those who take part has two line feeds.
-        let key = "\n\(user)\n\(bot)\n\(conversation)"
+        let key = ByteText("\n\(user)\n\(bot)\n\(conversation)")
         if let known = memberships[key] { return known }
         let found = try Membership.hasPart(user, in: conversation, beside: bot, views)
         memberships[key] = found
@@ -201,6 +205,13 @@ extension Service {
     ) throws(StoreError) -> Bool {
         guard try views.conversationSummary(conversation) != nil else { return true }
         return try Membership(of: member, in: conversation, views).isOpen
+    }
+}
+
+extension LogReader {
+    /// Whether an event with the draft's id is here.
+    fileprivate func hasEvent(_ draft: EventDraft) throws(StoreError) -> Bool {
+        try draft.id.flatMap { (id) throws(StoreError) in try countingEvent(id: id) } != nil
     }
 }
 

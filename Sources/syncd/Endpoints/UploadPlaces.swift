@@ -1,3 +1,5 @@
+internal import EventStore
+
 /// Places for attachments that are coming, so shared that no one takes them all.
 ///
 /// Each may have as many as are free for others: half of them, if no one else sends. So a place is left for who comes next, and nothing is
@@ -15,21 +17,21 @@ struct UploadPlaces {
 
     static let most = 16
 
-    private var taken: [String: Int] = [:]
+    private var taken: [ByteText: Int] = [:]
     private var free = UploadPlaces.most
 
     mutating func take(for principal: String) -> Outcome {
         guard free > 0 else { return .full }
-        let own = taken[principal] ?? 0
+        let own = taken[ByteText(principal)] ?? 0
         guard own < free else { return .enough(own) }
-        taken[principal] = own + 1
+        taken[ByteText(principal)] = own + 1
         free -= 1
         return .taken
     }
 
     mutating func giveBack(of principal: String) {
-        guard let own = taken[principal] else { return }
-        taken[principal] = own > 1 ? own - 1 : nil
+        guard let own = taken[ByteText(principal)] else { return }
+        taken[ByteText(principal)] = own > 1 ? own - 1 : nil
         free += 1
     }
 }

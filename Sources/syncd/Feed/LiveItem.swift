@@ -86,7 +86,7 @@ struct LiveBudget {
     }
 
     private var seconds: [UInt64: (second: UInt64, count: Int)] = [:]
-    private var replies: [String: Reply] = [:]
+    private var replies: [ByteText: Reply] = [:]
 
     /// Why an item of this connection cannot be told at `now`, monotonic milliseconds; `nil`: it can, and counts.
     mutating func refuses(_ item: LiveItem, of client: UInt64, now: UInt64) -> String? {
@@ -97,7 +97,7 @@ struct LiveBudget {
         guard count < Self.perSecond else { return "more than \(Self.perSecond) items in a second" }
         seconds[client] = (now / 1_000, count + 1)
         guard let id = item.inReplyTo else { return nil }
-        let name = "\(id) \(item.author ?? "")"
+        let name = ByteText("\(id) \(item.author ?? "")")
         var reply = replies[name] ?? Reply(began: now, bytes: 0)
         reply.bytes += item.text?.utf8.count ?? 0
         guard reply.bytes <= Self.reply.bytes, now - reply.began <= Self.reply.milliseconds else {

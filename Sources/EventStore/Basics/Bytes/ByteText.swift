@@ -3,15 +3,15 @@
 /// Swift's `String` treats canonically equivalent texts as equal: "é" in one scalar and in two are one dictionary key. For a
 /// record of what was said they are two texts with two hashes, so everything that is keyed by a text from outside uses
 /// this.
-struct ByteText: Hashable, Comparable, Sendable {
-    let text: String
+package struct ByteText: Hashable, Comparable, Sendable {
+    package let text: String
 
-    init(_ text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
 
-    static func == (a: ByteText, b: ByteText) -> Bool { a.text.hasSameBytes(as: b.text) }
-    static func < (a: ByteText, b: ByteText) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+    package static func == (a: ByteText, b: ByteText) -> Bool { a.text.hasSameBytes(as: b.text) }
+    package static func < (a: ByteText, b: ByteText) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }

@@ -1,3 +1,5 @@
+internal import EventStore
+
 /// Who a request comes from, for places that are shared.
 package struct HTTPCaller: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
@@ -11,6 +13,7 @@ package struct HTTPCaller: Hashable, Sendable {
     /// Requests with the same text are one caller's.
     package let name: String
     package let kind: Kind
+    fileprivate var key: ByteText { ByteText(name) }
 
     package init(_ name: String, _ kind: Kind = .usual) { (self.name, self.kind) = (name, kind) }
 }
@@ -32,15 +35,15 @@ struct WaitingPlaces {
 
     private let most: Int
     /// Of each caller, and of each place.
-    private var places: [String: Set<UInt64>] = [:]
-    private var callers: [UInt64: String] = [:]
+    private var places: [ByteText: Set<UInt64>] = [:]
+    private var callers: [UInt64: ByteText] = [:]
     private var last: UInt64 = 0
 
     /// - Parameter most: How many there are.
     init(_ most: Int) { self.most = most }
 
     mutating func take(for caller: HTTPCaller) -> Outcome {
-        let own = places[caller.name]?.count ?? 0
+        let own = places[caller.key]?.count ?? 0
         if caller.kind == .narrow, own >= max(1, most / 4) { return .refused }
         guard callers.count >= most else { return .taken(give(caller)) }
         guard let rich = richest, rich.count > (caller.kind == .first ? own : own + 1) else { return .refused }
@@ -56,8 +59,8 @@ struct WaitingPlaces {
 
     private mutating func give(_ caller: HTTPCaller) -> UInt64 {
         last += 1
-        callers[last] = caller.name
-        places[caller.name, default: []].insert(last)
+        callers[last] = caller.key
+        places[caller.key, default: []].insert(last)
         return last
     }
 

@@ -65,12 +65,12 @@ enum BackupRestoreCommand {
         }
         try tell(report, folder, Int64((MonotonicClock.now - start) / 1_000_000), session)
         if !report.manifest.isSigned {
-            session.say(
-                "the backup is not signed by the node: its key and its peers are not proven; look at peers.json")
+            let names = report.unproven.isEmpty ? "" : "; not put back: \(report.unproven.joined(separator: ", "))"
+            session.say("the backup is not signed by the node: who its key and its peers are is not proven\(names)")
         }
         // What the command gave is proven and in its place; that it was all is what the command denies.
         if let failed { throw CommandFailure(failed) }
-        return report.missing.isEmpty && report.notErased == 0 ? .success : .degraded
+        return report.missing.isEmpty && report.notErased == 0 && report.manifest.isSigned ? .success : .degraded
     }
 
     /// Attachments that are named one by one.
