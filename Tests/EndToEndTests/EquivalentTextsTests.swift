@@ -88,7 +88,7 @@ struct EquivalentTextsTests {
     func borrowed() throws {
         let (eve, id) = (try token("u/eve", "user:eve"), "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f")
         #expect(append(line("message.posted", "alice", in: "c", id: id)).status == 200)
-        let edit = line("message.edited", "eve", in: "c", #"{"message":"\#(id)","text":"바꿈"}"#)
+        let edit = line("message.edited", "eve", in: "d", #"{"message":"\#(id)","text":"바꿈"}"#)
         for who in [eve, nil] {
             let answer = append(line("message.posted", "eve", in: "d", id: id), edit, as: who, "?atomicity=each")
             #expect(answer.codes == ["E_ID_REUSED", "E_NOT_AUTHOR"], "\(answer)")

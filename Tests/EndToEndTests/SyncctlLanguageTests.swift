@@ -140,6 +140,21 @@ struct SyncctlLanguageTests {
         #expect(daemon.terminate() == 0)
     }
 
+    @Test("Why an event is not taken is said in Korean, too")
+    func rejected() async throws {
+        let folder = try TemporaryFolder.made()
+        var tool = try Tool.named("syncctl")
+        tool.environment["SYNCCTL_STORE"] = folder.file("store")
+        #expect(try await tool.run(["init", "--name", "n"]).code == 0)
+        let lines = ["a", "b"].map {
+            #"{"id":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f","type":"t","user":"u","data":{"text":"\#($0)"}}"#
+        }.joined(separator: "\n")
+        let again = try await tool.run(["append", "-", "--lang", "ko"], input: Data(lines.utf8))
+        let meaning = try #require(KoreanErrors.meanings["E_ID_REUSED"])
+        #expect(again.errors.contains("2번째 줄: \(meaning)\n  id: already used"), "\(again.errors)")
+        #expect(again.errors.contains("[E_ID_REUSED]"))
+    }
+
     @Test("--lang wins over the environment, and machines read English")
     func choice() async throws {
         let folder = try TemporaryFolder.made()

@@ -64,6 +64,10 @@ struct Tool: Sendable {
             process.terminationHandler = { _ in continuation.resume() }
             do {
                 try process.run()
+                // One that hangs fails its test, and does not keep all others from their turn.
+                DispatchQueue.global().asyncAfter(deadline: .now() + 200) {
+                    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+                }
             } catch {
                 process.terminationHandler = nil
                 continuation.resume(throwing: error)

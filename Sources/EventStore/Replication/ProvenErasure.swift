@@ -75,6 +75,10 @@ package struct ProvenErasure: Hashable, Sendable {
             guard let object = try? JSONObject(validating: Array(line)), let erasure = ProvenErasure(object) else {
                 return nil
             }
+            // Byte for byte what is written there: any other line is none (FORMATS.md §11).
+            var again: [UInt8] = []
+            erasure.write(to: &again)
+            guard again.dropLast().elementsEqual(line) else { return nil }
             found.append(erasure)
         }
         return found

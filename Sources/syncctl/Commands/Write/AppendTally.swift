@@ -48,8 +48,12 @@ struct AppendTally {
             if place.texts.isErased { session.say(.alreadyErased) }
         case .rejected(let code, let message):
             try session.output.flush()
-            let place = line.map { "line \($0): " } ?? ""
-            Output.message("syncctl: \(place)\(Sanitizer.line(message))   [\(code)]\n")
+            let told = "\(Sanitizer.line(message))   [\(code)]\n"
+            if session.language == .korean, let meaning = KoreanErrors.meanings[code] {
+                Output.message("syncctl: \(line.map { "\($0)번째 줄: " } ?? "")\(meaning)\n  \(told)")
+            } else {
+                Output.message("syncctl: \(line.map { "line \($0): " } ?? "")\(told)")
+            }
         }
     }
 
