@@ -5,7 +5,7 @@
 Needs receipts.py beside it (for all that speaks of a log from outside of it), Python 3.9 and, for Ed25519, `cryptography` (Debian: python3-cryptography). Reads only. Exit code: 0 proven, 2 not all covered by signatures, or
 not to be told, 3 contradicted, 64 usage, 66 cannot be read. Proven means: every event is, byte for byte, one its origin's key has signed, in the order
 it has signed. What no one can see in one store: a newest part that was cut off together with its heads and mark. Compare the roots with a peer's."""
-import argparse, base64, collections, cryptography.exceptions, datetime, functools, hashlib, importlib, json, os, re, sqlite3, sys, urllib.parse, uuid
+import argparse, base64, collections, cryptography.exceptions, datetime, functools, hashlib, importlib, json, os, re, sqlite3, sys, uuid
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 # ---- Ed25519 (§2, "A signature is valid"): RFC 8032 without the cofactor, and no key or R of a small order ------------------
 PRIME, ORDER_8 = 2**255 - 19, 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
@@ -144,7 +144,7 @@ def opened(path):  # A connection that reads only. A log without WAL is not touc
     is_odd = os.path.lexists(path + '-journal') > os.path.isfile(path + '-journal') or not os.path.isfile(path)  # SQLite would wait for a pipe
     if is_odd or os.path.basename(path) != 'log.db' and open(path, 'rb').read(16) != b'SQLite format 3\0': raise OSError(f'{path}: no log, or its journal is no file')
     still = '?mode=ro' if os.path.exists(path + '-wal') and os.path.getsize(path + '-wal') else '?immutable=1'
-    log = sqlite3.connect('file:' + urllib.parse.quote(os.fsencode(path)) + still, uri=True, isolation_level=None)
+    log = sqlite3.connect('file:' + path.replace('%', '%25').replace('?', '%3f').replace('#', '%23') + still, uri=True, isolation_level=None)
     for command in ('trusted_schema=OFF', 'cell_size_check=ON', 'query_only=ON'): log.execute('PRAGMA ' + command)
     log.text_factory = Text; return log
 def content(path):  # Of a file: a pipe would be waited for.
@@ -192,7 +192,7 @@ class Verifier:
         if kind != 0x53696C6C or self.version not in (1, 2, 3): return self.finds('database', 'no Sillok log of a known version')
         found = [[value if isinstance(value, bytes) else b'' for value in row] for row in self.log.execute('SELECT type, name, tbl_name, sql FROM sqlite_master')]
         have = {(type + b' ' + name).decode('utf-8', 'replace'): sha(table, b' ', sql).hex()[:16] for type, name, table, sql in found}
-        odd = {f'index {name.decode()}' for _, name, table, sql in found if name.startswith(b'sqlite_autoindex_') and (sql or table != name[17:].rpartition(b'_')[0])} | {name for name in have if not name.startswith(('table ', 'index '))}
+        odd = {(type + b' ' + name).decode('utf-8', 'replace') for type, name, table, sql in found if type not in (b'table', b'index') or name.startswith(b'sqlite_autoindex_') and (sql or table != name[17:].rpartition(b'_')[0])}
         self.arrives, self.tiled = have.setdefault('table arrival', ''), have.setdefault('table tile', ''); self.later = have.setdefault('table reach', '') and ' UNION ALL SELECT * FROM reach'  # which a store of an earlier release has not
         wrong = [name for name, code in DEFINED.items() if have.get(name) not in ('', code.split()[:self.version][-1])]
         for name in wrong + sorted(odd): self.finds('database', f'{name} is not as §3 has it')
