@@ -1,7 +1,7 @@
 """Checks what speaks of a log from outside of it, without any of Sillok's code: receipts and proven answers, proofs of forks, cosignatures, erasures
 that were put back. A part of verify.py, which must lie beside it. Written from FORMATS.md; § means a section there."""
 import base64, datetime, json, os, re, sqlite3, struct, sys, types, uuid
-from verify import CLOCK, ODD, content, dot_of, fields, grown, half, head_text, join, kind, leads, leaf_of, members, node_of, opened, parsed, sha, shown, signed, stand_in, unreadable
+from verify import CLOCK, ODD, content, counted, dot_of, fields, grown, half, head_text, join, kind, leads, leaf_of, members, node_of, opened, parsed, plain, sha, shown, signed, stand_in, unreadable
 
 
 class Lie(Exception):
@@ -22,7 +22,6 @@ def audited(leaf, index, size, path):
 TIME = r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z'
 
 
-def plain(text): return base64.b64decode(text, validate=True)
 def digests(texts): return [bytes.fromhex(text) for text in texts]
 
 
@@ -32,23 +31,24 @@ def once(pairs):
 
 
 MAKER = 'type v node name cluster key time position '
-FORMS = {  # §9, §10: the members of each line, in order
+FORMS = {  # §9, §10, §11: the members of each line, in order
     'receipt': MAKER + 'origins', 'answer': MAKER + '(user|conversation|event) filtered events origins', 'witness': 'type node key',
     'head': 'type origin node key events size( arrived)? note', 'cosigned': 'type origin size note proof',
-    'event': 'type origin seq header (digest|salt (payload|payload_base64)) proof', 'end': 'type v count sha256( signature)?'}
+    'event': 'type origin seq header (digest|salt (payload|payload_base64)) proof',
+    'end': 'type v count sha256( signature)?', 'erasure': 'type origin seq key head signature header salt payload proof'}
 
 
 def count(value): return type(value) is int and 0 <= value < 2**44
 def digits(*sizes): return lambda value: isinstance(value, str) and bool(re.fullmatch('[0-9a-f]*', value)) and len(value) in sizes
-def is_code(value): return base64.b64encode(plain(value)).decode() == value
+def is_code(value): return plain(value) is not None
 def is_time(value): return bool(re.fullmatch(TIME, value) and datetime.datetime.fromisoformat(value[:-1]))
 def is_uuid(value): return str(uuid.UUID(value)) == value
 def is_text(value): return isinstance(value, str)
 
 
-ONE = {  # §9, §10: the one form of each member
+ONE = {  # §9, §10, §11: the one form of each member
     'v': lambda value: count(value) and value == 1, 'filtered': lambda value: isinstance(value, bool), 'proof': lambda value: isinstance(value, list) and all(map(digits(64), value)),
-    **dict.fromkeys(('type', 'name', 'cluster', 'user', 'conversation', 'note', 'payload'), is_text), **dict.fromkeys(('position', 'origins', 'events', 'size', 'seq', 'count'), count),
+    **dict.fromkeys(('type', 'name', 'cluster', 'user', 'conversation', 'note', 'payload', 'head'), is_text), **dict.fromkeys(('position', 'origins', 'events', 'size', 'seq', 'count'), count),
     **dict.fromkeys(('origin', 'event'), is_uuid), **dict.fromkeys(('key', 'header', 'payload_base64', 'signature'), is_code), **dict.fromkeys(('time', 'arrived'), is_time),
     **dict.fromkeys(('node', 'digest', 'sha256'), digits(64)), 'salt': digits(32)}
 
@@ -65,6 +65,11 @@ def key_of(line):  # §9: `node` is the SHA-256 of the key (§1)
     key = plain(line['key'])
     if len(key) != 32 or node_of(key).hex() != line['node']: raise Lie(f'node {line["node"]:.12} is not that of its key')
     return key
+
+
+CUT = {  # §1, evidence/cut-….json: the one form of each member; the last two may be missing
+    'kind': is_text, 'text': is_text, 'origin': is_uuid, 'had': counted, 'position': counted, 'at': lambda value: counted(value, CLOCK),
+    'known': lambda value: parsed(value) is not None, 'settled': lambda value: counted(value, CLOCK)}
 
 
 def note(text):  # §9: a C2SP signed note: the head's text, and of each signature name, key hash and bytes
@@ -210,14 +215,16 @@ def ends(store, path, receipt):
 
 def fork(proof, keys):
     """(origin, seq, whether it holds) of a proof of two histories (§2, Evidence). Raises where it has not that form."""
+    if proof['kind'] != 'fork' or not is_uuid(proof['origin']) or not counted(proof['seq']): raise ValueError('not the form of a proof')
     origin, seq, leaves, (one, other) = uuid.UUID(proof['origin']).bytes, int(proof['seq']), set(), map(dict, proof['branches'])
     for branch in (one, other):
-        (of, size, root), header = parsed(branch['head']), base64.b64decode(branch['header'], validate=True)
+        if not ONE['digest'](branch['payload_digest']) or not ONE['proof'](branch['proof']): raise ValueError('not the form of a branch')
+        (of, size, root), header = parsed(branch['head']), plain(branch['header'])
         leaf, path = leaf_of(header, bytes.fromhex(branch['payload_digest'])), [bytes.fromhex(step) for step in branch['proof']]
-        is_signed = signed(keys.get(origin, b''), base64.b64decode(branch['signature']), branch['head'].encode())
+        is_signed = signed(keys.get(origin, b''), plain(branch['signature']), branch['head'].encode())
         is_there = of == origin and dot_of(header) == (origin, seq) and seq <= size and leads(lambda path: audited(leaf, seq - 1, size, path), path, root)
         leaves.add(leaf if is_signed and is_there else None)
-    return origin, seq, proof['kind'] == 'fork' and len(leaves - {None}) == 2
+    return origin, seq, len(leaves - {None}) == 2
 
 
 def listed(data):
@@ -282,10 +289,11 @@ class Others:
                     origin, seq, holds = fork(said, store.keys)
                     if holds: store.forks[origin] = seq; store.notes.append(f'{name}: the key of {said["origin"]} has signed two histories from seq {seq} on')
                     elif data or origin in store.keys: store.finds('beside', f'{name}: does not prove two histories of {said["origin"]}')
-                elif re.fullmatch('(cut|witness)-[0-9a-f]{16}.json', name) and name.split('-')[0] == said['kind'] and uuid.UUID(said['origin']) and said['had']:
-                    store.cuts[name[:-5]] = {'text': said['text'] + '', 'at': max(0, min(int(said['at']), CLOCK)), 'position': int(said['position'])}
+                elif re.fullmatch(r'(cut|witness)-[0-9a-f]{16}\.json', name) and name.split('-')[0] == said['kind']:
+                    if not all(form(said[member]) for member, form in CUT.items() if member in said or member not in ('known', 'settled')): continue
+                    store.cuts[name[:-5]] = {'text': said['text'], 'at': int(said['at']), 'position': int(said['position'])}
                     origin, size, root = parsed(said['known']); store.expects(name[:-5], origin, size, root)
-                    store.cuts[name[:-5]]['text'] += f': origin {uuid.UUID(bytes=origin)} had {size} events, up to seq {int(said["had"])} they were here' * (int(said['had']) < size)
+                    store.cuts[name[:-5]]['text'] += f': origin {uuid.UUID(bytes=origin)} had {size} events, up to seq {said["had"]} they were here' * (int(said['had']) < size)
             except ODD as error:
                 if data is not None: raise OSError(f'{name} is no proof of a fork: {error!r}')
 
@@ -296,15 +304,16 @@ class Others:
         elif os.path.lexists(path): store.doubts('erasures.ndjson cannot be read: it is no file')
         for number, data in enumerate(lines, 1):
             try:
-                line = json.loads(data, object_pairs_hook=once)
+                line = line_of(data)
+                if line['type'] != 'erasure': raise Lie('no erasure')
                 key, header, payload, salt = plain(line['key']), plain(line['header']), plain(line['payload']), bytes.fromhex(line['salt'])
                 (origin, size, root), dot, leaf = parsed(line['head']), (uuid.UUID(line['origin']).bytes, line['seq']), leaf_of(header, sha(salt, payload))
                 is_there = dot_of(header) == dot and 0 < dot[1] <= size and len(salt) == 16 and leads(lambda path: audited(leaf, dot[1] - 1, size, path), digests(line['proof']), root)
                 if node_of(key) != store.own or origin != dot[0] or not is_there or not signed(key, plain(line['signature']), line['head'].encode()): raise Lie('not signed')
                 found = texts(header, dot)
                 if found.get(6) not in (b'user.erased', b'conversation.erased'): raise Lie('no erasure')
-                time = types.SimpleNamespace(hlc=int.from_bytes(found[3], 'little'))
-                store.erasure(time, store.own, found[6].decode()[:-7], members(payload), found[8], found.get(7))
+                time = types.SimpleNamespace(hlc=int.from_bytes(found.get(3, b''), 'little'))
+                if not store.erasure(time, store.own, found[6].decode()[:-7], members(payload), found[8], found.get(7)): raise Lie('no erasure')
             except (*ODD, Lie): store.finds('erased', f'erasures.ndjson, line {number}: no erasure that this node has signed')
 
 

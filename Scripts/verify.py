@@ -5,15 +5,14 @@
 Needs receipts.py beside it (for all that speaks of a log from outside of it), Python 3.9 and, for Ed25519, `cryptography` (Debian: python3-cryptography). Reads only. Exit code: 0 proven, 2 not all covered by signatures, or
 not to be told, 3 contradicted, 64 usage, 66 cannot be read. Proven means: every event is, byte for byte, one its origin's key has signed, in the order
 it has signed. What no one can see in one store: a newest part that was cut off together with its heads and mark. Compare the roots with a peer's."""
-import argparse, base64, collections, datetime, functools, hashlib, importlib, json, os, re, sqlite3, sys, uuid
-from cryptography.exceptions import InvalidSignature
+import argparse, base64, collections, cryptography.exceptions, datetime, functools, hashlib, importlib, json, os, re, sqlite3, sys, uuid
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 # ---- Ed25519 (§2, "A signature is valid"): RFC 8032 without the cofactor, and no key or R of a small order ------------------
 PRIME, ORDER_8 = 2**255 - 19, 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
 def usable(point): return len(point) == 32 and 1 < (y := int.from_bytes(point, 'little') & PRIME + 18) < PRIME - 1 and y not in (ORDER_8, PRIME - ORDER_8)
 def signed(key, signature, text):
     try: return len(signature) == 64 and usable(key) and usable(signature[:32]) and not Ed25519PublicKey.from_public_bytes(key).verify(signature, text)
-    except (InvalidSignature, ValueError): return False
+    except (cryptography.exceptions.InvalidSignature, ValueError): return False
 def sha(*parts): return hashlib.sha256(b''.join(parts)).digest()  # ---- Hashes and trees (§2): RFC 6962 -----------------------------------
 leaf_of, join, half = lambda header, digest: sha(b'\x00', header, digest), lambda left, right: sha(b'\x01', left, right), lambda size: 1 << (size - 1).bit_length() - 1
 class Tree:  # Grows leaf by leaf; keeps the roots of its perfect subtrees, the largest first.
@@ -37,16 +36,19 @@ def members(data):  # ---- JSON: payloads (§2, Limits and Payload) and files (�
     """The members of an object, or None: no JSON object, over 262,144 bytes, deeper than 64, or with a name twice. Numbers may be of any length."""
     depth, quoted = 0, False
     for mark in re.findall(rb'\\.|["\[\]{}]', data, re.S):
-        quoted ^= mark == b'"'
-        depth += 0 if quoted else (mark in b'[{') - (mark in b']}')
+        quoted ^= mark == b'"'; depth += 0 if quoted else (mark in b'[{') - (mark in b']}')
         if depth > 64 or len(data) > 262144: return None
-    try: found = json.loads(data.decode(), object_pairs_hook=tuple, parse_int=float, parse_float=len, parse_constant=int)
+    try: found = json.loads(data.decode(), object_pairs_hook=tuple, parse_int=lambda digits: (float if len(digits) > 19 else int)(digits), parse_constant=int)
     except ValueError: return None
     names = {re.sub('[\ud800-\udfff]', '\ufffd', name) for name, _ in found} if isinstance(found, tuple) else ()
     return dict(found) if isinstance(found, tuple) and len(names) == len(found) else None
 def text(found, name, otherwise=None):  # A member that is a text, in UTF-8; `otherwise` where there is none, None where it has another form.
     try: return None if found is None else found[name].encode() if name in found else otherwise
     except (AttributeError, ValueError): return None  # no string, or half of a surrogate pair in it
+def plain(text):  # Base64 in its one form.
+    if base64.b64encode(data := base64.b64decode(text, validate=True)).decode() == text: return data
+    raise ValueError('not base64 in its one form')
+def counted(text, most=2**44 - 1): return isinstance(text, str) and bool(re.fullmatch('0|[1-9][0-9]{0,15}', text)) and int(text) <= most  # §1: a number in quotes
 def varint(number): return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)  # ---- Headers (§2; sync.proto) ----
 VARINT = re.compile(rb'[\x80-\xff]{0,9}[\x00-\x7f]')
 def number(data, at):  # The varint at `at`, of at most 64 bits and in its shortest form, and where it ends.
@@ -66,9 +68,7 @@ def place_of(header):
     try:
         for tag, value, at, end in fields(header):
             if end > len(header): raise IndexError
-            if tag == 2 << 3: seq = value
-            if tag == 3 << 3 | 1: hlc = int.from_bytes(header[at:end], 'little')
-            if tag == 1 << 3 | 2 and value == 16: origin = header[at:end]
+            origin, seq, hlc = header[at:end] if tag == 1 << 3 | 2 and value == 16 else origin, value if tag == 2 << 3 else seq, int.from_bytes(header[at:end], 'little') if tag == 3 << 3 | 1 else hlc
             if tag >> 3 == 11: needs.append(needed(header[at:end] if tag & 7 == 2 else None))
     except (IndexError, KeyError, TypeError): needs = []  # a list that breaks off is none
     return origin, seq, hlc if hlc < 2**63 else 0, needs if [of for of, _ in needs] == sorted({of for of, _ in needs} - {origin}) else []
@@ -126,7 +126,7 @@ def header_of(row, names, origins):  # The canonical header from the columns of 
 COPY, HEAD = 'the witness of its original', 'sillok/{origin}\n{size}\n{root}\nhlc {hlc}\n'
 def head_text(origin, size, root, hlc): return HEAD.format(origin=uuid.UUID(bytes=origin), size=size, root=base64.b64encode(root).decode(), hlc=f'{hlc >> 16:012x}-{hlc & 65535:04x}').encode()
 def parsed(text):  # (origin, size, root) of a head's text.
-    if not (head := re.fullmatch(r'sillok/([0-9a-f]{8}(?:-[0-9a-f]{4}){4}[0-9a-f]{8})\n(0|[1-9][0-9]*)\n([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)\nhlc [0-9a-f]{12}-[0-9a-f]{4}\n', text)): raise ValueError('not the text of a head')
+    if not (head := re.fullmatch(r'sillok/([0-9a-f]{8}(?:-[0-9a-f]{4}){4}[0-9a-f]{8})\n(0|[1-9][0-9]*)\n([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)\nhlc [0-9a-f]{12}-[0-9a-f]{4}\n', text)) or not counted(head[2]): raise ValueError('not the text of a head')
     return uuid.UUID(head[1]).bytes, int(head[2]), base64.b64decode(head[3])
 def node_of(key): return sha(bytes.fromhex('302a300506032b6570032100'), key)  # §1: over the DER SubjectPublicKeyInfo
 # ---- The store (§1, §3). DEFINED: of each statement of §3 the first 16 digits of SHA-256 over its table's name, a blank and it ------
@@ -137,6 +137,8 @@ META = {b'name': rb'[^\0-\x20/\x7f]{1,64}', b'cluster': rb'[^\0-\x20/\x7f]{1,64}
 NUMBERS, CLOCK, READS = (b'origin', b'reads', b'rereads'), 253402300799999, 2  # what is no text in table meta; §2, Numbers; §3, `reads` of who reads what this page has
 REASONS = tuple(b'machine copied witness behind forked cut boot clock'.split())  # §2, The first event of an origin
 KNOWN = re.compile(b'|'.join((*META, *NUMBERS)) + b'|file|machine|witness|skew .*|erasures|erasure [0-9]{1,18}|erased|erasing|confirmed', re.S); NODES_OWN = re.compile(rb'(?s:(origin|access|subscription|finding)\..*|(user|conversation)\.erased)')  # §2, Reserved types: these keep theirs
+MARKS = {**{name: re.compile(form, re.S).fullmatch for name, form in {'incarnation': '[0-9a-f]{16}', 'state': 'running|stopped', 'durability': 'full|normal', 'settings': '[0-9a-f]{64}', 'boot': '.*'}.items()},
+         'position': counted, 'size': lambda size: counted(size) and size != '0'}  # §1: the one form of each member
 MARK = 'sillok mark v1\n' + ''.join('{%s}\n' % name for name in 'node incarnation state position origin size root hlc boot durability settings'.split())
 def opened(path):  # A connection that reads only. A log without WAL is not touched at all, nor are its neighbours.
     is_odd = os.path.lexists(path + '-journal') > os.path.isfile(path + '-journal') or not os.path.isfile(path)  # SQLite would wait for a pipe
@@ -154,6 +156,11 @@ def receipts():  # What speaks of a log from outside of it: receipts.py, of the 
     except ImportError as error: raise OSError(f'receipts.py, of the same release, must lie beside verify.py: take it from Scripts/ of the source or from /usr/share/doc/syncd/examples/ ({error})')
 def shown(what): return ''.join(mark if mark.isprintable() else '?' for mark in str(what))  # nothing of a file moves a terminal's cursor
 def moment(at): return (datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=at)).isoformat('T', 'milliseconds').encode() + b'Z'
+def succession(said):  # What the payload of an origin's start says of the one before (§2): which, why, had, known, evidence. None where it has not that form.
+    previous, reason, cut = (text(said, name) or b'' for name in ('previous', 'reason', 'evidence'))
+    if not re.fullmatch(rb'(?i)[0-9a-f]{8}(-[0-9a-f]{4}){4}[0-9a-f]{8}', previous) or reason not in REASONS: return None
+    had, known = (count if type(count := said.get(name)) is int and 0 <= count < 2**63 else 0 for name in ('had', 'known'))
+    return previous.lower(), reason.decode(), had, max(had, known), cut.decode() if re.fullmatch(b'cut-[0-9a-f]{16}', cut) else None
 class Verifier:
     def __init__(self, path, evidence, kept=None):
         self.folder, path = (path, os.path.join(path, 'log.db')) if os.path.isdir(path) else (os.path.dirname(path) or '.', path)
@@ -178,17 +185,17 @@ class Verifier:
         outside = [os.path.join(self.folder, name) for name in ('evidence', 'cosigned.db', 'erasures.ndjson')]
         others = receipts().Others(self) if self.asked or any(map(os.path.lexists, outside)) else None  # before the log, as mark and witness
         self.log.execute('BEGIN')
-        for part in (self.names_and_origins, self.beside, others and others.compare, self.kept and (lambda: self.kept(self)), self.every_event, self.applies, others and others.erasures, self.ends):
-            if part: part()
+        for part in filter(None, (self.names_and_origins, self.beside, others and others.compare, self.kept and (lambda: self.kept(self)), self.every_event, self.applies, others and others.erasures, self.ends)): part()
     def database(self):  # §3: SQLite 3 with our application_id, a version this page describes, and what it defines. A later release may add to it.
         kind, self.version = (self.log.execute('PRAGMA ' + name).fetchone()[0] for name in ('application_id', 'user_version'))
         if kind == 0x53696C6C and self.version > 3: raise OSError(f'log.db has format {self.version}, this program knows 1 to 3: take the one of that release')
         if kind != 0x53696C6C or self.version not in (1, 2, 3): return self.finds('database', 'no Sillok log of a known version')
-        found = self.log.execute("SELECT printf('%s %s', type, name), printf('%s %s', tbl_name, sql) FROM sqlite_master").fetchall()
-        have = {name.decode('utf-8', 'replace'): sha(code).hex()[:16] for name, code in found}
+        found = [[value if isinstance(value, bytes) else b'' for value in row] for row in self.log.execute('SELECT type, name, tbl_name, sql FROM sqlite_master')]
+        have = {(type + b' ' + name).decode('utf-8', 'replace'): sha(table, b' ', sql).hex()[:16] for type, name, table, sql in found}
+        odd = {(type + b' ' + name).decode('utf-8', 'replace') for type, name, table, sql in found if type not in (b'table', b'index') or name.startswith(b'sqlite_autoindex_') and (sql or table != name[17:].rpartition(b'_')[0])}
         self.arrives, self.tiled = have.setdefault('table arrival', ''), have.setdefault('table tile', ''); self.later = have.setdefault('table reach', '') and ' UNION ALL SELECT * FROM reach'  # which a store of an earlier release has not
         wrong = [name for name, code in DEFINED.items() if have.get(name) not in ('', code.split()[:self.version][-1])]
-        for name in wrong + [name for name in have if name.startswith(('trigger ', 'view '))]: self.finds('database', f'{name} is not as §3 has it')
+        for name in wrong + sorted(odd): self.finds('database', f'{name} is not as §3 has it')
         for (line,) in self.log.execute('PRAGMA integrity_check(20)'): line == b'ok' or self.finds('database', line.decode('utf-8', 'replace'))
         return not any(name.startswith('table') for name in wrong)
     def rows(self, table, wanted):  # The rows of a table whose columns are of these kinds; others are findings.
@@ -204,40 +211,40 @@ class Verifier:
             self.origins[ref], self.trees[ref], self.keys[origin], self.good[ref], self.seqs[ref] = (origin, node, key), Tree(), key, 0, 0
         heads = f'(SELECT origin, size, size AS head, root, hlc, signature, NULL AS proof FROM head{self.later}) AS head_or_reach'
         for ref, size, *head in self.rows(heads, 'i i i y i b byn'): self.heads.setdefault((ref, size), []).append(head)
-        self.index, self.applied, self.meta, (top,) = {}, {}, dict(self.rows('meta', 't itebxyrn')), self.log.execute('SELECT coalesce(max(position), 0) FROM event').fetchone()
-        for key in [key for key, value in self.meta.items() if KNOWN.fullmatch(key) and kind(value) != ('i' if key in NUMBERS else 't')]:
-            self.finds('meta', f'table meta, row {key!r:.60}: of another kind: column value')
+        self.index, self.applied, self.meta, (self.top,) = {}, {}, dict(self.rows('meta', 't itebxyrn')), self.log.execute('SELECT coalesce(max(position), 0) FROM event').fetchone()
+        for key in [key for key, value in self.meta.items() if KNOWN.fullmatch(key) and kind(value) != ('i' if key in NUMBERS else 't')]: self.finds('meta', f'table meta, row {key!r:.60}: of another kind: column value')
         for at, time in self.rows('arrival', 'i i') if self.arrives else ():
-            if not 0 < at <= top or abs(time) > CLOCK: self.finds('arrival', 'table arrival has a time that cannot be' if 0 < at <= top else f'table arrival has a position beyond the log, which ends at {top}', at)
-        for key, form in META.items():
-            if not isinstance(self.meta.get(key), Text) or not re.fullmatch(form, self.meta[key]): self.finds('meta', f'table meta has no sound {key.decode()}')
+            if not 0 < at <= self.top or abs(time) > CLOCK: self.finds('arrival', 'table arrival has a time that cannot be' if 0 < at <= self.top else f'table arrival has a position beyond the log, which ends at {self.top}', at)
+        for key in [key for key, form in META.items() if not isinstance(self.meta.get(key), Text) or not re.fullmatch(form, self.meta[key])]: self.finds('meta', f'table meta has no sound {key.decode()}')
         if strange := [key for key in self.meta if not KNOWN.fullmatch(key)]: self.doubts(f'table meta has {strange}')
         self.done = int(self.meta[b'erased']) if isinstance(self.meta.get(b'erased'), bytes) and re.fullmatch(b'[0-9]{1,18}', self.meta[b'erased']) else 0
         self.has_looked = kind(looked := self.meta.get(b'reads')) == 'i' and looked >= READS
         self.home = self.meta.get(b'origin') if isinstance(self.meta.get(b'origin'), int) else 0
         self.own = self.origins.get(self.home, (0, b''))[1] or self.finds('origins', 'table meta does not name the store\'s own origin')
-    def stated(self, data, form):  # The members of a file that this store's node has signed in this form, and the head in it; None where it is none.
+    def stated(self, data, form, rules):  # The members of a file that this store's node has signed in this form, and the head in it; None where it is none.
         try:
             said = members(data)
-            if (said['node'], int(said['incarnation'], 16)) != (self.own.hex(), int(self.meta[b'incarnation'], 16)): return None, None
-            return signed(self.origins[self.home][2], base64.b64decode(said['signature']), form.format(**said).encode()) and said, parsed(HEAD.format(**said))
+            if (said['node'], int(said['incarnation'], 16)) != (self.own.hex(), int(self.meta[b'incarnation'], 16)) or not all(rule(said[name]) for name, rule in rules.items()): return None, None
+            return signed(self.origins[self.home][2], plain(said['signature']), form.format(**said).encode()) and said, parsed(HEAD.format(**said))
         except ODD: return None, None
     def expects(self, name, origin, size, root):
         place = next((ref for ref, (id, _, _) in self.origins.items() if id == origin), 0), size
         self.known.setdefault(place, []).append((name, root)); return place
     def beside(self):  # §1: what mark, log.end, witness and the lack of a WAL (§3) say of how far the log went.
-        mark, head = self.stated(self.mark, MARK)
+        mark, head = self.stated(self.mark, MARK, MARKS)
         if mark:
             self.left, self.marked, runs = int(mark['position']), self.expects('mark.json', *head), mark['state'] == 'running'; self.runs = runs
             settings = sha(b'\0'.join(word if isinstance(word := self.meta.get(key) or b'', bytes) else b'' for key in (b'name', b'cluster', b'witness'))).hex()
             if settings != mark['settings']: self.doubts('table meta has another name, cluster or witness than mark.json')
             is_end = len(self.end) == 80 and self.end[:16].hex() == b'SilEnd1\n'.hex() + mark['incarnation'] and sha(self.end[:64])[:16] == self.end[64:]
-            boot = (self.look('/proc/sys/kernel/random/boot_id') or b'').strip().decode()
-            if is_end and (mark['durability'] == 'full' or mark['boot'] == boot): self.left, self.last = max(self.left, int.from_bytes(self.end[16:24], 'big')), {self.end[24:40]: int.from_bytes(self.end[40:48], 'big')}
+            (at, size), origin = (int.from_bytes(self.end[start:start + 8], 'big') for start in (16, 40)), self.end[24:40]
+            if is_end and (mark['durability'] == 'full' or mark['boot'] == (self.look('/proc/sys/kernel/random/boot_id') or b'').strip().decode()): self.left, self.last = max(self.left, at), {origin: size}
+            here = is_end and self.log.execute('SELECT count(*) FROM event, origin WHERE event.origin = ref AND origin.id = ? AND position <= ?', (origin, min(at, self.top))).fetchone()[0]
+            if is_end and at <= self.top and here != size: self.doubts(f'log.end counts {size} events of origin {uuid.UUID(bytes=origin)} up to position {at}, and {here} are here')
             if runs and not is_end: self.doubts('log.end is missing, of another log or cannot be read: nothing says how far the last run went')
             if runs and not self.has_wal: self.doubts('the last run did not end in order, and its log.db-wal is not there')
         elif self.version > 1 and os.path.isfile(os.path.join(self.folder, 'node.key')): self.doubts('no mark of this store says how far its log went')
-        witness, head = self.stated(self.witness, HEAD)
+        witness, head = self.stated(self.witness, HEAD, {'incarnation': re.compile('[0-9A-Fa-f]+').fullmatch})
         self.copied = witness if witness and not {self.meta.get(b'file'), self.meta.get(b'witness')} & {self.file, os.fsencode(os.path.realpath(self.folder)) + b'-witness'} else None
         if witness: self.expects(COPY if self.copied else 'its witness', *head)
         elif self.witness is not None: self.doubts('the log cannot be compared with its witness')
@@ -274,27 +281,21 @@ class Verifier:
             self.finds('order', 'its dependencies do not ascend by origin, or do not stand before it', at)
         if row.seq == 1:  # §2, "The first event of an origin" binds it to the key, and may tell of a cut
             is_start = row.digest or (text(said, 'node'), text(said, 'key')) == (node.hex().encode(), base64.b64encode(key))
-            if not is_start or (type, user) != (b'origin.started', b'node/' + node.hex().encode()): self.finds('origins', 'it does not bind the key', at)
-            had, known = ((said or {}).get(name) for name in ('had', 'known'))
-            if isinstance(had, float) and isinstance(known, float) and had < known: self.gone.add(text(said, 'previous'))
-            if row.origin == self.home and text(said, 'name') not in (None, self.meta.get(b'name')): self.finds('meta', 'meta names the node otherwise', at)
-            if node == self.own and re.fullmatch(rb'cut-[0-9a-f]{16}', name := text(said, 'evidence') or b''):
-                self.told.append((name.decode(), row.hlc >> 16, text(said, 'previous'), float(said['had']), float(said['known'])))
-            had, known = (count if isinstance(count := (said or {}).get(name), float) else 0 for name in ('had', 'known'))
-            if known > had and text(said, 'reason') in REASONS and not re.fullmatch(rb'cut-[0-9a-f]{16}', text(said, 'evidence') or b''):
-                self.lost.append((node == self.own, text(said, 'previous') or b'', known, f'its node went on as {uuid.UUID(bytes=origin)} ({said["reason"]})'))
+            is_start = is_start and (type, user) == (b'origin.started', b'node/' + node.hex().encode()) or self.finds('origins', 'it does not bind the key', at)
+            if row.origin == self.home and said and (text(said, 'name') or node.hex()[:12].encode()) != self.meta.get(b'name'): self.finds('meta', 'meta names the node otherwise', at)
+            previous, reason, had, known, cut = is_start and succession(said) or ('', '', 0, 0, None)
+            if known > had: self.gone.add(previous)
+            if cut and node == self.own: self.told.append((cut, row.hlc >> 16, previous, had, known))
+            if known > had and not cut: self.lost.append((node == self.own, previous, known, f'its node went on as {uuid.UUID(bytes=origin)} ({reason})'))
         for level, index, root in tree.add(leaf):  # §3, node: subtrees of 2^8, 2^16, … leaves; tile: those of 2^4 in one of 2^8
-            if level == 4: tree.tile.append(root)
-            if level == 8:
-                if self.tiles.pop(at, tile := b''.join(tree.tile)) != tile: self.finds('tree', 'its tile is not of these events', at)
-                tree.tile = []
+            if level == 4: tree.tile = tree.tile[-15:] + [root]
+            if level == 8 and self.tiles.pop(at, tile := b''.join(tree.tile)) != tile: self.finds('tree', 'its tile is not of these events', at)
             if not level % 8 and self.nodes.pop((row.origin, level, index), 0) != root: self.finds('tree', f'row {level}/{index} is not of these events', at)
         first, agreed = self.agreed.get(row.origin, 0) + 1, set()
         for name, root in dict.fromkeys(self.known.pop((row.origin, row.seq), ())):
             if root == tree.root(): agreed.add(name)
             elif name not in self.cuts and name != COPY: self.finds('heads', f'{self.label(row.origin)}: {name} knows another history of the events from seq {first} to {row.seq}', at)
-        if agreed - {'mark.json'}: self.agreed[row.origin] = row.seq
-        self.reached |= agreed
+        self.reached |= agreed; self.agreed[row.origin] = row.seq if agreed - {'mark.json'} else first - 1
         for size, root, hlc, signature, proof in self.heads.pop((row.origin, row.seq), ()):  # §3: of these events, or, from reach, a later one
             path, now, what = [(proof or b'')[start:start + 32] for start in range(0, len(proof or b''), 32)], tree.root(), f'the head of {size} events is not'
             is_later = tree.size < size < 2**44 and proof and leads(lambda path: grown(tree.size, size, now, path), path, (now, root))
@@ -341,6 +342,7 @@ class Verifier:
         for known in [self.erasures] + [self.applied] * (node == self.own and getattr(row, 'position', 1 << 64) <= self.done):
             for way in [] if whose is None else [(node, name, whose)] + [(node, 'author', whose)] * (name == 'user' and said.get('authored') is True): known[way] = max(min(row.hlc, int(before.replace(b'-', b''), 16)), known.get(way, 0))
             for dot in filter(lambda dot: isinstance(dot, str), said['events'] if isinstance(said.get('events'), list) else ()): known[node, 'event', dot.encode('utf-8', 'replace')] = 1 << 64
+        return True  # it is one
     def ends(self):  # What is left over speaks of events that are not here; what has no payload must have been erased by an event.
         must = {place for place, known in self.known.items() if place[1] and any(name not in self.cuts and name != COPY and name not in self.elsewhere for name, _ in known)}
         for (ref, size), known in sorted(self.known.items()):
@@ -350,8 +352,7 @@ class Verifier:
                 who = ', which ' + ', '.join(sorted({name for name, _ in self.known[row]})) + ' knows,' if rows is must else ''
                 self.finds('cut', f'{self.label(row[0])}: {table} {row[1:]}{who} is of events the log does not have, which ends at seq {self.seqs.get(row[0], 0)}')
         for at in sorted(self.tiles)[:9]: self.finds('tree', 'a tile stands where no 256 events end', at)
-        for ref, size in sorted(self.beyond.items()):  # §3, reach
-            if size <= self.seqs[ref]: continue
+        for ref, size in sorted((ref, size) for ref, size in self.beyond.items() if size > self.seqs[ref]):  # §3, reach
             explained = self.runs or self.label(ref).encode() in self.gone or self.origins[ref][0] in self.forks
             (self.notes.append if explained else self.doubts)(f'{self.label(ref)}: its node has signed {size} events, of which {self.seqs[ref]} are here')
         if self.unread: self.doubts(f'positions {", ".join(map(str, self.unread[:9]))}{", …" if self.unread[9:] else ""}: kept as what could not be read, and can be read: no start has looked through the log')
@@ -364,7 +365,7 @@ class Verifier:
         for name in sorted(self.cuts.keys() | {told[0] for told in self.told}): self.cut(name)
         sizes = {self.label(ref).encode(): seq for ref, seq in self.seqs.items()}
         for is_own, origin, known, what in [one for one in self.lost if sizes.get(one[1], 0) < one[2]][:20]:  # signed to be missing, until it is back or the own node has settled it
-            (self.doubts if is_own and (b'AMNESIA', origin) not in self.settled else self.notes.append)(f'origin {origin.decode()} ends at seq {sizes.get(origin, 0)}, and has had {known:.0f}: {what}')
+            (self.doubts if is_own and (b'AMNESIA', origin) not in self.settled else self.notes.append)(f'origin {origin.decode()} ends at seq {sizes.get(origin, 0)}, and has had {known}: {what}')
         for at in (at for at, hlc, ways in self.erased if not any(hlc < self.erasures.get(way, 0) for way in ways)): self.finds('erased', 'no erasure covers it', at)
         if self.copied and COPY not in self.reached: self.doubts(f'this is a copy of a store, and the witness of that knows more, or another history: {self.copied["size"]} events of origin {self.copied["origin"]}')
         first = '(SELECT position FROM event WHERE id = later.id AND twin IS NULL)'  # the only one: a unique index holds that
@@ -379,22 +380,21 @@ class Verifier:
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter); options.error = lambda what: sys.exit(print(f'verify: {what}', file=sys.stderr) or 64)
     for name, how in (('store', {'nargs': '?'}), ('--json', {'action': 'store_true'}), ('--evidence', {}), ('--since', {'action': 'append'}), ('--proof', {})): options.add_argument(name, **how)
-    if ((asked := options.parse_args()).store is None) != bool(asked.proof): options.error('a store, or --proof FILE')
+    if ((asked := options.parse_args()).store is None) != bool(asked.proof) or asked.proof and (asked.since or asked.evidence): options.error('a store, or --proof FILE: --since and --evidence are for a store alone')
     if asked.proof: return receipts().check(asked.proof, asked.json)
     (store := Verifier(asked.store, asked.evidence, receipts().kept(asked.since) if asked.since else None)).run()
     findings = sorted(store.findings, key=lambda finding: (finding[1] is None, finding[1]))
-    origins = [{'origin': store.label(ref), 'node': store.origins[ref][1].hex(), 'events': tree.size, 'proven': store.good[ref], 'root': tree.root().hex()}
-               for ref, tree in store.trees.items()]
+    origins = [{'origin': store.label(ref), 'node': store.origins[ref][1].hex(), 'events': tree.size, 'proven': store.good[ref], 'root': tree.root().hex()} for ref, tree in store.trees.items()]
     uncovered = sum(origin['events'] - origin['proven'] for origin in origins); code, word = (3, 'contradicted') if findings else (2, 'not all covered') if uncovered or store.open else (0, 'proven')
     report = {'answer': word, 'events': store.events, 'erased': len(store.erased), 'uncovered': uncovered, 'notes': store.notes, 'origins': origins,
               'findings': [dict(zip(('check', 'position', 'what'), finding)) for finding in findings]}
     if asked.json: return print(json.dumps(report)) or code
     for origin in origins: print('origin {origin}  node {node:.12}  {events} events, proven to {proven}  root {root:.16}'.format(**origin))
-    for check, position, what in [('note', 0, note) for note in store.notes] + findings[:100]:
-        print(f'{check:<10} ' + (f'position {position}: ' if position else '') + shown(what))
+    for check, position, what in [('note', 0, note) for note in store.notes] + findings[:100]: print(f'{check:<10} ' + (f'position {position}: ' if position else '') + shown(what))
     return print(f'{word.upper()}  {store.events} events, {len(store.erased)} erased, {uncovered} that no signed head covers') or code
 def answer():
     try: return main()
     except (OSError, sqlite3.OperationalError) as error: return print(shown(f'verify: {error}'), file=sys.stderr) or 66
-    except sqlite3.DatabaseError as error: return print(shown(f'CONTRADICTED  the file is no sound database: {error}')) or 3
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error: what = f'the file is no sound database: {error}'  # the latter where a schema is no text
+    return print(json.dumps({'answer': 'contradicted', 'notes': [], 'findings': [{'check': 'database', 'position': None, 'what': what}]}) if '--json' in sys.argv else shown('CONTRADICTED  ' + what)) or 3
 if __name__ == '__main__': sys.exit(answer())
