@@ -138,7 +138,10 @@ private func load(
             "{storage: {min_free: '2 parsecs'}}",
             "1:22: storage.min_free: '2 parsecs' is no size; write a whole number and B, KiB, MiB, GiB or TiB"
         ),
-        ("{storage: {min_free: '99999999999TiB'}}", "1:22: storage.min_free: '99999999999TiB' is too large"),
+        (
+            "{storage: {min_free: '99999999999TiB'}}",
+            "1:22: storage.min_free: '99999999999TiB' is too large; at most 1024TiB"
+        ),
         (
             "{peers: {snapshot_after: '7'}}", "1:26: peers.snapshot_after: expected a whole number, not a string"
         ),

@@ -124,7 +124,7 @@ import Testing
         let output = Output(descriptor: descriptor)
         try output.line("x")
         let error = #expect(throws: CommandFailure.self) { try output.flush() }
-        #expect(error?.exitCode == .ioError)
+        #expect(error?.exitCode == .cannotCreate && error?.code == "E_DISK")
     }
 
     @Test func aSlowNonBlockingReaderGetsEverything() async throws {

@@ -116,7 +116,7 @@ import Testing
             Self.windows + "--------------- 2025년 10월 13일 월요일 ---------------\n"
             + (0..<5_000).map { "[홍길동] [오후 2:37] 안녕 😀 \($0)\n" }.joined()
             // Pairs at both places that a piece may end at.
-            + String(repeating: "😀", count: 40_000) + "가" + String(repeating: "😀", count: 40_000) + "\n"
+            + String(repeating: "😀", count: 20_000) + "가" + String(repeating: "😀", count: 20_000) + "\n"
         let narrow = try Imported(try folder.write(text, to: "a.txt"))
         #expect(narrow.events.count == 5_000 && narrow.format == .kakaotalk)
         for (name, mark, encoding) in [

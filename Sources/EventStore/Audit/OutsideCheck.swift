@@ -97,6 +97,20 @@ package struct Outside {
         }
     }
 
+    /// Whether log.end counts as many events of the node as there are up to where it says that the log ended.
+    private mutating func lookAtCount(
+        _ found: LogEnd.Found, after mark: Mark, _ reader: LogReader
+    ) throws(StoreError) {
+        guard case .end(let end) = found, end.incarnation == mark.incarnation, try reader.top() >= end.position else {
+            return
+        }
+        let here = try reader.count(of: end.origin, through: end.position)
+        guard here != end.size else { return }
+        notes.append(
+            "log.end counts \(end.size) events of origin \(end.origin) up to position \(end.position), and \(here) are here"
+        )
+    }
+
     /// Whether log.end is the node's own, and of these events.
     private mutating func lookAtSeal(
         _ found: LogEnd.Found, after mark: Mark, _ reader: LogReader, _ key: SigningKey
@@ -121,6 +135,7 @@ package struct Outside {
             heads.append(Known(head: mark.head, source: "the store's mark", isStored: true))
             position = (mark.position, "the store's mark", nil)
             try lookAtEnd(files, after: mark, isWritten: isWritten)
+            if !isWritten { try lookAtCount(LogEnd.Found(files), after: mark, reader) }
             if !isWritten, let key = pem.flatMap({ SigningKey(pem: $0) }), key.publicKey.nodeID == identity.node {
                 try lookAtSeal(LogEnd.Found(files), after: mark, reader, key)
             }
@@ -175,6 +190,18 @@ extension Outside {
 }
 
 extension LogReader {
+    /// How many events of an origin stand at a position or before.
+    fileprivate func count(of origin: OriginID, through position: UInt64) throws(StoreError) -> UInt64 {
+        try mapped { () throws(DatabaseError) in
+            let seq = try connection.integer(
+                """
+                SELECT seq FROM event WHERE origin = (SELECT ref FROM origin WHERE id = ?) AND position <= ?
+                ORDER BY seq DESC LIMIT 1
+                """, .blob(origin.bytes), .unsigned(position))
+            return UInt64(clamping: seq ?? 0)
+        }
+    }
+
     /// Keys of table `meta` that no release so far has written: of a later one, or not what they were.
     fileprivate func strangeSettings() throws(StoreError) -> [String] {
         try mapped { () throws(DatabaseError) in

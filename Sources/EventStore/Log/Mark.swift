@@ -50,8 +50,11 @@ package struct Mark: Hashable, Sendable {
     package static func read(_ files: StoreFiles, key: VerifyingKey) throws(StoreError) -> Mark? {
         guard let bytes = try SmallFile.read(files.mark), let object = try? JSONObject(validating: bytes),
             let signature = object.string("signature").flatMap({ base64Bytes($0) }), let mark = Mark(object),
-            object.string("node") == key.nodeID.description,
-            key.isValid(signature: signature, for: Array(mark.text(key.nodeID).utf8))
+            key.isValid(signature: signature, for: Array(mark.text(key.nodeID).utf8)),
+            // Each member as it is written: others are no mark (FORMATS.md §1).
+            mark.members(key.nodeID, signature).allSatisfy({
+                object.string($0.name)?.hasSameBytes(as: $0.value) ?? false
+            })
         else { return nil }
         return mark
     }
@@ -65,7 +68,8 @@ package struct Mark: Hashable, Sendable {
             let root = object.string("root").flatMap({ base64Bytes($0) }).flatMap({ Digest(bytes: $0) }),
             let hlc = object.string("hlc").flatMap({ HybridTime(text: $0) }), let boot = object.string("boot"),
             let durability = object.string("durability").flatMap(Durability.init(rawValue:)),
-            let settings = object.string("settings").flatMap({ hexBytes($0) }).flatMap({ Digest(bytes: $0) })
+            let settings = object.string("settings").flatMap({ hexBytes($0) }).flatMap({ Digest(bytes: $0) }),
+            size > 0, max(size, position) <= Limits.number
         else { return nil }
         self.init(
             state: state, incarnation: incarnation, position: position,
@@ -89,8 +93,13 @@ package struct Mark: Hashable, Sendable {
     /// Signs it and writes it, durably.
     package func write(_ files: StoreFiles, key: SigningKey) throws(StoreError) {
         let node = key.publicKey.nodeID
-        let signature = key.sign(Array(text(node).utf8))
-        let fields = [
+        let members = members(node, key.sign(Array(text(node).utf8)))
+        let json = "{" + members.map { #""\#($0.name)":"\#($0.value)""# }.joined(separator: ",") + "}\n"
+        try SmallFile.replace(files.mark, with: Array(json.utf8), mode: 0o600)
+    }
+
+    private func members(_ node: NodeID, _ signature: [UInt8]) -> [(name: String, value: String)] {
+        [
             ("node", node.description),
             ("incarnation", hexText(withUnsafeBytes(of: incarnation.bigEndian) { Array($0) })),
             ("state", state.rawValue), ("position", String(position)), ("origin", head.origin.description),
@@ -98,8 +107,6 @@ package struct Mark: Hashable, Sendable {
             ("boot", boot ?? "-"), ("durability", durability.rawValue), ("settings", settings.description),
             ("signature", base64Text(signature)),
         ]
-        let json = "{" + fields.map { #""\#($0.0)":"\#($0.1)""# }.joined(separator: ",") + "}\n"
-        try SmallFile.replace(files.mark, with: Array(json.utf8), mode: 0o600)
     }
 }
 

@@ -41,5 +41,7 @@ extension HybridTime: CustomStringConvertible {
             let value = UInt64(parts.joined(), radix: 16)
         else { return nil }
         rawValue = value
+        // Neither capitals nor a sign: each time has one text.
+        guard description.elementsEqual(String(text)) else { return nil }
     }
 }

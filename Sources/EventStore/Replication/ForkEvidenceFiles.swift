@@ -50,8 +50,9 @@ extension ForkEvidence {
         guard let object = try? JSONObject(validating: bytes), object.string("kind") == "fork",
             let origin = object.string("origin").flatMap({ OriginID(text: $0) }),
             let seq = object.string("seq").flatMap({ UInt64($0) }), seq <= Limits.number,
-            let branches = object.elements("branches")?.compactMap({ $0.object.flatMap(ForkBranch.init) }),
-            branches.count == 2
+            object.string("origin") == origin.description, object.string("seq") == String(seq),
+            let elements = object.elements("branches"), elements.count == 2,
+            case let branches = elements.compactMap({ ForkBranch(written: $0) }), branches.count == 2
         else { return nil }
         self.origin = origin
         self.seq = seq
@@ -68,6 +69,15 @@ extension ForkBranch {
         out.append(contentsOf: #","signature":"\#(base64Text(head.signature))","header":"#.utf8)
         out.append(contentsOf: #""\#(base64Text(header))","payload_digest":"#.utf8)
         out.append(contentsOf: #""\#(payloadDigest)","proof":[\#(proof)]}"#.utf8)
+    }
+
+    /// Reads what ``write(to:)`` writes, byte for byte.
+    fileprivate init?(written value: JSONValue) {
+        guard let branch = value.object.flatMap(ForkBranch.init) else { return nil }
+        var again: [UInt8] = []
+        branch.write(to: &again)
+        guard again.elementsEqual(value.raw) else { return nil }
+        self = branch
     }
 
     init?(_ object: JSONObject) {
