@@ -231,7 +231,7 @@ class ChatTests(ChatCase):
         b, c = self.sky, self.fresh("사이")
         self.chats.say(c, SEO, "처음")
         b.talk(c)
-        self.wire.holdsFeed = True
+        self.wire.holds = b"GET /v1/changes"
         b.driver.refresh()
         b.said("처음")
         self.chats.say(c, SEO, "사이에")
@@ -527,7 +527,7 @@ class ChatTests(ChatCase):
         self.assertIn("This was taken back.", b.text())
         self.assertIn("edited", b.text())
         b.one("#settings").click()
-        b.all("dialog .sheet button")[1].click()
+        b.one("dialog p:nth-child(2) button").click()
         b.until(lambda: b.run("return document.documentElement.dataset.look") == "light", 5, "light")
         b.driver.refresh()
         b.one(".rooms a")
