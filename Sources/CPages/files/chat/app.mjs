@@ -1,4 +1,4 @@
-// The chat: who is here, what they may see, what comes while they look, and which view the address names.
+// The chat: who is here, what they may see, and which view the address names.
 import { h, fill, announce } from '../shared/dom.mjs';
 import { link, place } from '../shared/address.mjs';
 import { ApiError, later, lines, network, object, path, request } from '../shared/api.mjs';

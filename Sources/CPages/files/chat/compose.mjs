@@ -1,4 +1,4 @@
-// Where one writes: a text; pictures, files and voices, put to the node while one still writes.
+// Where one writes: a text, and files and voices beside it.
 import { h, fill } from '../shared/dom.mjs';
 import { sign } from '../shared/icons.mjs';
 

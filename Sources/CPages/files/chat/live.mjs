@@ -54,12 +54,14 @@ export async function follow(chat) {
 function watch(chat) {
   let parking;
   addEventListener('online', () => chat.feed?.wake());
-  document.addEventListener('visibilitychange', () => {
+  const look = () => {
     clearTimeout(parking);
     // A page that nobody looks at leaves its connection to those that are looked at.
     if (document.hidden) parking = setTimeout(() => chat.feed?.park(), 60_000);
     else { if (chat.feed?.isParked) chat.feed.wake(); chat.view?.looked?.(); }
-  });
+  };
+  document.addEventListener('visibilitychange', look);
+  look();
   // Nor does one that a browser keeps for the way back.
   addEventListener('pagehide', () => chat.feed?.park());
   addEventListener('pageshow', (event) => { if (event.persisted) chat.feed?.wake(); });

@@ -81,7 +81,6 @@ export class Talk {
     await this.window.show(time);
     if (this.isClosed) return;
     this.isLoaded = true;
-    performance.mark('rows');
     this.drawOpen();
     const target = this.current && this.window.find(this.current);
     chat.hits?.draw(this);

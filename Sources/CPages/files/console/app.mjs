@@ -217,11 +217,10 @@ async function begin() {
   // What the address names is on its way meanwhile; that it did not come is told where it is shown.
   parts[named(place().parts)?.part]?.().catch(() => {});
   try {
-    const me = await object(['me']);
+    const [me, document] = await Promise.all([object(['me']), object(['openapi.json'])]);
     const kinds = new Set(me.roles.map((role) => role.split(':')[0]));
     state.me = { ...me, kinds, isRecorded: kinds.has('auditor') && !kinds.has('app') && !kinds.has('reader') };
     network.reason = state.me.isRecorded ? sessionStorage.getItem('sillok.reason') ?? '' : '';
-    const document = await object(['openapi.json']);
     for (const methods of Object.values(document.paths)) {
       for (const route of Object.values(methods)) {
         state.operations.set(route.operationId, Object.assign([...route['x-roles']], { parameters: (route.parameters ?? []).map((one) => one.name) }));
