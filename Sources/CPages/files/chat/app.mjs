@@ -44,13 +44,15 @@ const chat = {
 
 // MARK: Views
 
+const brand = () => [h('img', { src: 'chat.svg', alt: '', width: 26, height: 26 }), chat.say('app')];
+
 function frame() {
   fill(root,
     h('a', { class: 'skip', href: '#main', onclick: (event) => { event.preventDefault(); document.getElementById('main').focus(); } }, chat.say('skip')),
     h('div', { class: 'chat', id: 'chat' },
       h('aside', { class: 'side', 'aria-label': chat.say('rooms') },
         h('div', { class: 'tools' },
-          h('a', { class: 'brand', href: '#/' }, h('img', { src: 'chat.svg', alt: '', width: 26, height: 26 }), chat.say('app')),
+          h('a', { class: 'brand', href: '#/' }, brand()),
           h('a', { class: 'tool', href: '#/search' }, sign('search', chat.say('search'))),
           h('a', { class: 'tool', href: '#/new' }, sign('plus', chat.say('people'))),
           h('button', { type: 'button', class: 'plain tool', id: 'settings', onclick: () => chat.use('sheets', 'settings') }, sign('settings', chat.say('settings')))),
@@ -202,4 +204,6 @@ network.changed = () => {
 addEventListener('hashchange', show);
 
 dress();
+// Something stands there while the node is asked who is here.
+fill(root, h('div', { class: 'chat' }, h('div', { class: 'side' }, h('div', { class: 'tools' }, h('span', { class: 'brand' }, brand())))));
 begin();

@@ -155,13 +155,15 @@ function failed(ctx, error) {
     h('button', { type: 'button', onclick: show }, t('retry'))));
 }
 
+const brand = () => [h('img', { src: 'seal.svg', alt: '', width: 26, height: 26 }), 'Sillok'];
+
 function frame(page) {
   const current = pages.find((one) => one.nav && (one === page || page?.below === one.path[0]));
   const look = kept('look');
   fill(root,
     h('a', { class: 'skip', href: '#main', onclick: (event) => { event.preventDefault(); document.getElementById('main').focus(); } }, t('skip')),
     h('header', { class: 'top' },
-      h('a', { class: 'brand', href: '#/' }, h('img', { src: 'seal.svg', alt: '', width: 26, height: 26 }), 'Sillok'),
+      h('a', { class: 'brand', href: '#/' }, brand()),
       h('nav', { 'aria-label': t('pages') }, pages.filter((one) => one.nav && offered(one)).map((one) =>
         h('a', { href: link(one.path), 'aria-current': one === current ? 'page' : null }, t(one.nav)))),
       h('div', { class: 'self' },
@@ -245,6 +247,8 @@ async function nodeName() {
 }
 
 dress();
+// Something stands there while the node is asked who looks.
+fill(root, h('header', { class: 'top' }, h('span', { class: 'brand' }, brand())));
 addEventListener('hashchange', show);
 keys.listen(() => state.shown, (page) => { const found = pages.find((one) => one.path[0] === page && one.nav); if (found && offered(found)) location.hash = link(found.path); }, t);
 begin();
