@@ -25,12 +25,14 @@ def skip_without_browser() -> None:
 
 
 class Wire:
-    """The network between browser and node: it can be cut, it can lose answers while requests arrive, and it can hold up the feed."""
+    """The network between browser and node: it can be cut, it can lose answers while requests arrive, and it can hold up some requests."""
 
     def __init__(self, url: str):
         parts = urlsplit(url)
         self.target = (parts.hostname, parts.port)
-        self.isCut = self.isDeaf = self.holdsFeed = False
+        self.isCut = self.isDeaf = False
+        # Requests that begin so wait.
+        self.holds = b""
         self.open: List[socket.socket] = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.base = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
@@ -56,7 +58,7 @@ class Wire:
             while data := one.recv(65_536):
                 if isAnswer and self.isDeaf:
                     break
-                while self.holdsFeed and not isAnswer and data.startswith(b"GET /v1/changes"):
+                while self.holds and not isAnswer and data.startswith(self.holds):
                     time.sleep(0.02)
                 other.sendall(data)
         except OSError:
@@ -77,7 +79,8 @@ class Wire:
         self.open.clear()
 
     def mend(self) -> None:
-        self.isCut = self.isDeaf = self.holdsFeed = False
+        self.isCut = self.isDeaf = False
+        self.holds = b""
 
 
 class Person(Browser):

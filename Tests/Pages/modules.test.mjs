@@ -5,8 +5,10 @@ import { test } from 'node:test';
 
 const shared = new URL('../../Sources/CPages/files/shared/', import.meta.url);
 const { diff } = await import(new URL('diff.mjs', shared));
-const { visible, plain, blocks, inline, excerpt, cell, language } = await import(new URL('text.mjs', shared));
-const { row, compare, moments } = await import(new URL('rows.mjs', shared));
+const { visible, plain, blocks, inline, excerpt, language } = await import(new URL('text.mjs', shared));
+const { row } = await import(new URL('rows.mjs', shared));
+const { cell } = await import(new URL('../console/csv.mjs', shared));
+const { compare, moments } = await import(new URL('../console/moments.mjs', shared));
 const verify = await import(new URL('verify.mjs', shared));
 const vectors = new URL('../../docs/reference/vectors/', import.meta.url);
 const read = (name) => readFileSync(new URL(name, vectors), 'utf8');

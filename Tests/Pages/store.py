@@ -90,9 +90,9 @@ class Daemon:
         """Where its API is over TCP."""
         return re.findall(r"API at (https?://\S+)", self.log)[-1]
 
-    def ctl(self, *words: str, input: Optional[str] = None, codes: tuple = (0,)) -> str:
+    def ctl(self, *words: str, input: Optional[str] = None, codes: tuple = (0,), seconds: float = 60) -> str:
         done = subprocess.run([str(BINARIES / "syncctl"), *words, "--store", str(self.store)], capture_output=True, text=True,
-                              input=input, timeout=60, check=False)
+                              input=input, timeout=seconds, check=False)
         if done.returncode not in codes:
             raise AssertionError(f"syncctl {words}: {done.returncode}: {done.stdout}{done.stderr}")
         return done.stdout

@@ -148,7 +148,7 @@ class ChatTests(ChatCase):
         self.assertEqual(b.run("return document.querySelector('#text').value"), "쓰던 글")
         b.one(f'article[data-id="{ids[1]}"] .menu summary').click()
         b.all(f'article[data-id="{ids[1]}"] .menu button')[1].click()
-        self.assertIn("비밀", b.text("dialog"))
+        self.assertIn("비밀", b.one("dialog").text)
         b.one("dialog .main").click()
         b.until(lambda: b.bubbles() == ["오타이다!", "내가 거둬들인 글입니다."], 5, "the retraction")
         b.until(lambda: not b.all(".talk .open .row"), 5, "nothing is on its way")
@@ -231,7 +231,7 @@ class ChatTests(ChatCase):
         b, c = self.sky, self.fresh("사이")
         self.chats.say(c, SEO, "처음")
         b.talk(c)
-        self.wire.holdsFeed = True
+        self.wire.holds = b"GET /v1/changes"
         b.driver.refresh()
         b.said("처음")
         self.chats.say(c, SEO, "사이에")
@@ -527,7 +527,7 @@ class ChatTests(ChatCase):
         self.assertIn("This was taken back.", b.text())
         self.assertIn("edited", b.text())
         b.one("#settings").click()
-        b.all("dialog .sheet button")[1].click()
+        b.one("dialog p:nth-child(2) button").click()
         b.until(lambda: b.run("return document.documentElement.dataset.look") == "light", 5, "light")
         b.driver.refresh()
         b.one(".rooms a")
@@ -561,20 +561,12 @@ class ChatTests(ChatCase):
             self.assertEqual(b.run("return getComputedStyle(document.body).color"), "rgb(30, 28, 25)", look)
         b.run("delete document.documentElement.dataset.look")
 
-    # MARK: How fast
+    # MARK: A long conversation
 
-    def test_a_long_conversation_stands_soon(self) -> None:
+    def test_a_long_conversation_has_a_window(self) -> None:
         b = self.sky
-        b.driver.get(b.base + f"/chat/#/c/{self.chats.long}")
+        b.talk(self.chats.long)
         b.one("article.row")
-        times = []
-        for _ in range(5):
-            b.driver.get("about:blank")
-            b.driver.get(b.base + f"/chat/#/c/{self.chats.long}")
-            b.until(lambda: b.run("return performance.getEntriesByName('rows').length"), 15, "rows")
-            times.append(b.run("return Math.round(performance.getEntriesByName('rows')[0].startTime)"))
-        print(f"chat: {MANY} messages, the last of them stand after {sorted(times)} ms")
-        self.assertLess(min(times), 300)
         self.assertLessEqual(len(b.all("article")), 100)
         # Further up there is more, and what one looks at stays where it is.
         b.run("scrollTo(0, 400)")

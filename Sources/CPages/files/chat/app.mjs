@@ -1,17 +1,11 @@
-// The chat: who is here, what they may see, what comes while they look, and which view the address names.
+// The chat: who is here, what they may see, and which view the address names.
 import { h, fill, announce } from '../shared/dom.mjs';
 import { link, place } from '../shared/address.mjs';
-import { ApiError, lines, network, object, path, request } from '../shared/api.mjs';
-import { leave, loginForm } from '../shared/login.mjs';
-import { dialog } from '../shared/sheet.mjs';
+import { ApiError, later, lines, network, object, path, request } from '../shared/api.mjs';
 import { excerpt } from '../shared/text.mjs';
-import { Words, kept, keep, dress, looks } from '../shared/words.mjs';
-import { Feed } from '../shared/feed.mjs';
-import { find } from './find.mjs';
+import { Words, kept, keep, dress } from '../shared/words.mjs';
 import { eventID } from '../shared/ids.mjs';
 import { Outbox } from '../shared/outbox.mjs';
-import { contactsOf, people } from './people.mjs';
-import { Pieces } from './pieces.mjs';
 import { Rooms } from './rooms.mjs';
 import { strings } from './strings.mjs';
 import { Talk } from './talk.mjs';
@@ -19,12 +13,18 @@ import { sign } from '../shared/icons.mjs';
 
 const words = new Words(strings);
 const root = document.getElementById('app');
-const followed = ['message.*', 'bot.*', 'conversation.*', 'participant.*', 'survey.*', 'contact.*', 'profile.*'];
+
+/** What a first look can do without. */
+const parts = {
+  live: later(() => import('./live.mjs')), find: later(() => import('./find.mjs')), people: later(() => import('./people.mjs')),
+  sheets: later(() => import('./sheets.mjs')), files: later(() => import('./files.mjs')),
+  login: later(async () => { await import('./seldom.mjs'); return import('../shared/login.mjs'); }),
+};
 
 /** What all views share. */
 const chat = {
-  words, say: words.t, when: words.when, me: null, pieces: new Pieces(), composers: new Map(), names: new Map(), called: new Map(), marks: new Map(), bots: new Set(), photo: null, hits: null,
-  rooms: null, outbox: null, feed: null, view: null, link, announce, dialog, lines, object,
+  words, say: words.t, when: words.when, me: null, composers: new Map(), names: new Map(), called: new Map(), marks: new Map(), bots: new Set(), photo: null, hits: null,
+  rooms: null, outbox: null, feed: null, coming: null, view: null, link, announce, lines, object, parts, again, over, drawConnection,
   post: (parts, body) => request(path(parts), { method: 'POST', body }),
   ask: (method, parts, parameters, body) => request(path(parts, parameters), { method, body }),
   go(...parts) { location.hash = link(parts); },
@@ -33,20 +33,18 @@ const chat = {
   subject: (conversation) => `conversation/${conversation}`,
   /** An event of the one who is here, by the outbox, which keeps it until it is stored. */
   tell: (type, conversation, data, more = {}) => chat.outbox.add({ id: eventID(), type, user: chat.me, subject: chat.subject(conversation), time: new Date().toISOString(), ...more, data }),
-  async copy(text) {
-    try {
-      await navigator.clipboard.writeText(text);
-      announce(chat.say('copied'));
-    } catch { announce(chat.say('notCopied')); }
-  },
   title(...parts) {
     const count = chat.rooms?.unread ?? 0;
     document.title = (count ? `(${count}) ` : '') + [...parts.filter(Boolean).map((one) => excerpt(one, 60)), chat.say('app')].join(' · ');
   },
   failed,
+  /** Does something of a part, once that is here. */
+  use: async (part, name, ...values) => (await parts[part]().catch(missing))?.[name](chat, ...values),
 };
 
 // MARK: Views
+
+const brand = () => [h('img', { src: 'chat.svg', alt: '', width: 26, height: 26 }), chat.say('app')];
 
 function frame() {
   fill(root,
@@ -54,10 +52,10 @@ function frame() {
     h('div', { class: 'chat', id: 'chat' },
       h('aside', { class: 'side', 'aria-label': chat.say('rooms') },
         h('div', { class: 'tools' },
-          h('a', { class: 'brand', href: '#/' }, h('img', { src: 'chat.svg', alt: '', width: 26, height: 26 }), chat.say('app')),
+          h('a', { class: 'brand', href: '#/' }, brand()),
           h('a', { class: 'tool', href: '#/search' }, sign('search', chat.say('search'))),
           h('a', { class: 'tool', href: '#/new' }, sign('plus', chat.say('people'))),
-          h('button', { type: 'button', class: 'plain tool', id: 'settings', onclick: settings }, sign('settings', chat.say('settings')))),
+          h('button', { type: 'button', class: 'plain tool', id: 'settings', onclick: () => chat.use('sheets', 'settings') }, sign('settings', chat.say('settings')))),
         chat.rooms.element),
       h('div', { class: 'pane' },
         h('p', { id: 'offline', role: 'status', class: 'bar', hidden: true }),
@@ -66,22 +64,31 @@ function frame() {
   return document.getElementById('main');
 }
 
-let top = 0;
+let top = 0, shows = 0;
 
 async function show() {
+  const mine = shows += 1;
   if (document.getElementById('chat')?.dataset.pane === 'rooms') top = scrollY;
   chat.view?.close?.();
   chat.view = null;
   if (!chat.me) return;
-  const main = document.getElementById('main') ?? frame(), { parts, query } = place();
-  document.getElementById('chat').dataset.pane = parts.length ? 'main' : 'rooms';
-  const view = parts[0] === 'c' && parts[1] ? new Talk(chat, parts[1], query) : parts[0] === 'search' ? find(chat, query) : parts[0] === 'new' ? people(chat) : home();
+  const main = document.getElementById('main') ?? frame(), { parts: [name, ...more], query } = place();
+  document.getElementById('chat').dataset.pane = name ? 'main' : 'rooms';
+  let view = name === 'c' && more[0] ? new Talk(chat, more[0], query) : name === 'search' || name === 'new' ? null : home();
+  if (!view) {
+    fill(main, h('div', { class: 'page' }, h('div', { class: 'skeleton', role: 'status' }, h('span', { class: 'unseen' }, chat.say('loading')))));
+    try {
+      view = name === 'search' ? (await parts.find()).find(chat, query) : (await parts.people()).people(chat);
+    } catch (error) { if (mine === shows) failed(error, main); }
+    // One has gone elsewhere meanwhile.
+    if (!view || mine !== shows) return;
+  }
   chat.view = view;
   chat.rooms.mark(view.conversation ?? null);
   fill(main, view.element);
   chat.title(view.name);
   // Back in the list one is where one was.
-  if (!parts.length) scrollTo(0, top);
+  if (!name) scrollTo(0, top);
   try {
     await view.show?.();
     if (chat.view === view && !view.keepsFocus) main.querySelector('h1')?.focus({ preventScroll: true });
@@ -110,59 +117,18 @@ function again() {
   return show();
 }
 
-function settings() {
-  const { say } = chat, look = kept('look') ?? 'auto';
-  // What is chosen here stands in the profile, for the other pages of the one who is here, and for bots.
-  const choose = (fields) => {
-    sheet.sheet.close();
-    prefer(fields);
-    chat.outbox.add({ id: eventID(), type: 'profile.changed', user: chat.me, time: new Date().toISOString(), data: { fields } });
-    again().then(() => document.getElementById('settings')?.focus());
-  };
-  const sheet = dialog(say('settings'), say,
-    h('p', null, h('button', { type: 'button', lang: words.other, onclick: () => choose({ language: words.other }) }, words.otherName)),
-    h('p', null, h('button', { type: 'button', onclick: () => choose({ appearance: ({ auto: 1, light: 2 })[look] ?? 0 }) }, say(`look.${look}`))),
-    h('p', { class: 'help' }, say('signedInAs', chat.me)),
-    h('p', { class: 'help' }, say('eraseHelp')),
-    h('p', null, h('a', { href: '../mine/' }, say('mine'))),
-    h('p', null, h('button', { type: 'button', onclick: async () => { sheet.sheet.close(); await leave(); over(); } }, say('logout'))));
-}
-
-/** Takes over a language and an appearance (0 the system's, 1 light, 2 dark). Says whether the language has changed. */
-function prefer({ language, appearance }) {
-  if (looks[appearance] && looks[appearance] !== (kept('look') ?? 'auto')) { keep('look', looks[appearance]); dress(); }
-  if (language !== words.other) return false;
-  words.speak();
-  return true;
-}
-
-/** What the profile says comes before what this browser has kept; not before what was chosen here and is not stored yet. */
-async function profile() {
-  const mine = chat.me;
-  try {
-    const { lines: fields } = await lines(['users', mine], { limit: 500 });
-    if (mine !== chat.me) return;
-    const of = Object.fromEntries(fields.map((one) => [one.name, one.value]));
-    if (typeof of.name === 'string') chat.names.set(mine, of.name);
-    chat.photo = /^[0-9a-f]{64}$/.test(of.photo?.sha256) ? of.photo : null;
-    if (!chat.outbox.of(undefined).some((one) => one.state !== 'refused') && prefer(of)) await again();
-    else chat.view?.named?.();
-  } catch (error) { if (error.status === 401) failed(error); }
-}
-
-/** Bots that have answered before: of them an answer is awaited. */
-async function answerers() {
-  const found = await lines(['users', chat.me, 'history'], { type: ['bot.replied', 'bot.failed'], limit: 50 }).catch(() => null);
-  for (const { event } of found?.lines ?? []) chat.bots.add(event.author);
-  chat.view?.drawOpen?.();
-}
-
 // MARK: Coming and going
 
-function login(remark) {
+async function login(remark) {
   chat.title(chat.say('login'));
-  const { form, token } = loginForm(words, { icon: 'chat.svg', name: chat.say('app'), more: null, remark, done: begin, draw: login });
-  fill(root, h('main', { id: 'main', class: 'alone' }, form));
+  const main = h('main', { id: 'main', class: 'alone' });
+  fill(root, main);
+  let part;
+  try { part = await parts.login(); } catch {
+    return fill(main, h('div', { class: 'error', role: 'alert' }, h('p', null, chat.say('unreachable')), h('button', { type: 'button', onclick: () => login(remark) }, chat.say('retry'))));
+  }
+  const { form, token } = part.loginForm(words, { icon: 'chat.svg', name: chat.say('app'), more: null, remark, done: begin, draw: login });
+  fill(main, form);
   token.focus();
 }
 
@@ -196,52 +162,19 @@ async function begin() {
   });
   fill(root);
   frame();
-  follow();
   chat.outbox.start();
   await Promise.all([chat.rooms.load(), show()]);
-  await Promise.all([profile(), answerers()]);
-  // How the one who is here calls others: what is shown already is named anew.
-  try { if (chat.view && (await contactsOf(chat)).length) chat.view?.named?.(); } catch { /* by their own names, then */ }
+  follow();
 }
 
 // MARK: What comes
 
-function follow() {
-  chat.feed = new Feed({
-    open: (after, signal) => request(path(['changes'], { after, live: 1, type: followed }), { accept: 'application/x-ndjson', signal }),
-    event: arrived,
-    live(item) {
-      if (item.kind === 'delta') {
-        const isFirst = chat.pieces.take(item, Date.now());
-        if (isFirst && chat.view?.conversation === item.conversation) announce(chat.say('answering', chat.name(item.author)));
-      }
-      chat.view?.told?.(item);
-    },
-    ready(isAnew) {
-      chat.outbox.flush();
-      // At the first start all is loaded before this place or after it: what came between is looked for once.
-      if (isAnew) chat.rooms.loadSoon();
-      chat.view?.renew?.(isAnew);
-    },
-    over: failed,
-    state(isLive) {
-      if (!isLive) chat.pieces.clear();
-      chat.view?.drawOpen?.();
-      drawConnection();
-    },
-  });
-  chat.feed.run();
-}
-
-function arrived(event) {
-  chat.outbox.seen(event.id);
-  chat.pieces.end(event);
-  if (event.subject?.startsWith('conversation/')) chat.rooms.loadSoon();
-  else if (event.type.startsWith('contact.')) { if (chat.view?.people) chat.view.people(); else contactsOf(chat).catch(() => {}); } else if (event.type === 'profile.changed') {
-    chat.rooms.loadSoon();
-    if (event.user === chat.me) profile();
-  }
-  chat.view?.arrived?.(event);
+/** What follows the log is loaded behind what is seen first; it is asked for until it is there. */
+async function follow() {
+  if (!chat.me) return;
+  const mine = chat.me, live = await parts.live().catch(() => null);
+  if (chat.me !== mine || chat.feed) return;
+  if (live) live.follow(chat); else setTimeout(follow, 2_000);
 }
 
 let away;
@@ -254,22 +187,23 @@ function drawConnection() {
   if (!isAway) { bar.hidden = true; fill(bar); } else away = setTimeout(() => { bar.hidden = false; fill(bar, chat.say('offline')); }, 300);
 }
 
+/** A part of the page did not come: it is said for a while, where one looks for such a thing. */
+function missing() {
+  clearTimeout(away);
+  const bar = document.getElementById('offline');
+  if (!bar) return;
+  bar.hidden = false;
+  fill(bar, chat.say('unreachable'));
+  away = setTimeout(drawConnection, 5_000);
+}
+
 network.changed = () => {
   if (network.since === null) { chat.feed?.wake(); chat.outbox?.flush(); }
   drawConnection();
 };
-addEventListener('online', () => chat.feed?.wake());
-let parking;
-document.addEventListener('visibilitychange', () => {
-  clearTimeout(parking);
-  // A page that nobody looks at leaves its connection to those that are looked at.
-  if (document.hidden) parking = setTimeout(() => chat.feed?.park(), 60_000);
-  else { if (chat.feed?.isParked) chat.feed.wake(); chat.view?.looked?.(); }
-});
-// Nor does one that a browser keeps for the way back.
-addEventListener('pagehide', () => chat.feed?.park());
-addEventListener('pageshow', (event) => { if (event.persisted) chat.feed?.wake(); });
 addEventListener('hashchange', show);
 
 dress();
+// Something stands there while the node is asked who is here.
+fill(root, h('div', { class: 'chat' }, h('div', { class: 'side' }, h('div', { class: 'tools' }, h('span', { class: 'brand' }, brand())))));
 begin();

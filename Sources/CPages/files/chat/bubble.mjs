@@ -47,19 +47,16 @@ function message(talk, row, mine, head) {
         row.attachments.map((file) => attachment(talk, row, file)),
         text ? prose(text, chat.marks.get(row.id)) : null,
         !text && !row.attachments.length ? h('p', null, say('unreadable')) : null),
-      h('div', { class: 'meta' }, time, row.text || mine && row.text !== null ? menu(talk, row, mine) : null)),
+      h('div', { class: 'meta' }, time, row.text || mine && row.text !== null ? menu(talk, row) : null)),
     row.edits.length ? h('details', { class: 'before' }, h('summary', null, say('before')), [row.first ?? '', ...row.edits.slice(0, -1).map((edit) => edit.text)].map((one) => h('p', { lang: language(one) }, shown(excerpt(one, 2_000))))) : null,
     row.corrections.map((edit) => h('div', { class: 'correction', lang: language(edit.text) }, h('p', { class: 'by' }, say('correction', chat.name(edit.author))), prose(edit.text))),
   ];
 }
 
 /** What can be done with a message; made when it is asked for, for there are many. */
-function menu(talk, row, mine) {
-  const { say, copy } = talk.chat, list = h('div'), item = (words, body) => h('button', { type: 'button', class: 'plain', onclick: body }, say(words));
-  const all = h('details', { class: 'menu' }, h('summary', { 'aria-label': say('menu', part(row.text)), onclick: () => fill(list,
-    mine ? [item('edit', () => talk.edit(row)), item('takeBack', () => talk.takeBack(row))] : null,
-    item('copy', () => { all.open = false; all.firstChild.focus(); copy(row.text ?? ''); })) }, '⋯'), list);
-  return all;
+function menu(talk, row) {
+  const list = h('div');
+  return h('details', { class: 'menu' }, h('summary', { 'aria-label': talk.chat.say('menu', part(row.text)), onclick: () => talk.chat.use('live', 'menu', talk, row, list) }, '⋯'), list);
 }
 
 export const address = (file) => `/v1/attachments/${encodeURIComponent(file.sha256)}`;
@@ -125,7 +122,7 @@ function notice(talk, row) {
     }
   })();
   return words === null ? null : h('p', { class: row.type === 'bot.failed' ? 'note warn' : 'note' }, row.type === 'bot.failed' ? '⚠ ' : null, shown(words),
-    talk.again?.by === row.id ? [' ', h('button', { type: 'button', class: 'inline', onclick: () => talk.askAgain(talk.again.id) }, say('askAgain'))] : null);
+    talk.again?.by === row.id ? [' ', h('button', { type: 'button', class: 'inline', onclick: () => chat.coming.askAgain(talk, talk.again.id) }, say('askAgain'))] : null);
 }
 
 /** Why there is no answer, as far as its code is known here. */

@@ -2,6 +2,7 @@
 import { h, fill } from '../shared/dom.mjs';
 import { excerpt, plain } from '../shared/text.mjs';
 import { sign } from '../shared/icons.mjs';
+import './seldom.mjs';
 
 const around = 40;
 
@@ -15,6 +16,16 @@ function piece(text, ranges) {
     at = end;
   }
   return [from ? '…' : null, parts, plain(text.slice(at, to)), to < text.length ? '…' : null];
+}
+
+/** Above a conversation: which of what was found it is. */
+function drawHits(talk) {
+  const { chat } = talk, { say } = chat, list = chat.hits?.list ?? [], at = list.findIndex((one) => one.id === talk.current);
+  talk.hitBar.hidden = at < 0;
+  if (at < 0) return;
+  const to = (place, image, words) => list[place] ? h('a', { class: 'tool', href: chat.link(['c', list[place].conversation], { at: list[place].id }) }, sign(image, words)) : null;
+  fill(talk.hitBar, h('span', null, say('hit', excerpt(chat.hits.q, 30), at + 1, list.length)), to(at - 1, 'up', say('previousHit')), to(at + 1, 'down', say('nextHit')),
+    h('a', { class: 'tool', href: chat.link(['search'], { q: chat.hits.q, in: chat.hits.within }) }, say('allHits')));
 }
 
 export function find(chat, query) {
@@ -43,7 +54,7 @@ export function find(chat, query) {
     }
     further.hidden = !cursor;
     fill(state, found.length || cursor ? say('found', found.length, Boolean(cursor)) : say('nothingFound'));
-    chat.hits = { q, within: here?.checked ? within : null, list: found };
+    chat.hits = { q, within: here?.checked ? within : null, list: found, draw: drawHits };
   }
 
   async function run() {

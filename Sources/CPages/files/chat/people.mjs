@@ -3,21 +3,8 @@ import { h, fill } from '../shared/dom.mjs';
 import { shown } from '../shared/prose.mjs';
 import { excerpt } from '../shared/text.mjs';
 import { sign } from '../shared/icons.mjs';
-
-/** All contacts; from then on they are called as they were kept. */
-export async function contactsOf(chat) {
-  const contacts = [];
-  let cursor;
-  do {
-    const page = await chat.lines(['users', chat.me, 'contacts'], { limit: 500, cursor });
-    contacts.push(...page.lines);
-    cursor = page.end.more ? page.end.next : null;
-  } while (cursor);
-  chat.called = new Map(contacts.filter((one) => one.name).map((one) => [one.contact, one.name]));
-  for (const one of contacts) if (one.profile_name) chat.names.set(one.contact, one.profile_name);
-  if (chat.rooms.isLoaded) chat.rooms.draw();
-  return contacts;
-}
+import { contactsOf } from './live.mjs';
+import './seldom.mjs';
 
 export function people(chat) {
   const { say } = chat, problem = h('p', { role: 'alert', class: 'problem' });

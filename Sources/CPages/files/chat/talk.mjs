@@ -1,19 +1,17 @@
 // A conversation: its rows, what is on the way, and where one writes.
 import { h, fill } from '../shared/dom.mjs';
 import { prose, shown } from '../shared/prose.mjs';
-import { displayTime, order, row as rowOf } from '../shared/rows.mjs';
+import { displayTime, row as rowOf } from '../shared/rows.mjs';
 import { excerpt } from '../shared/text.mjs';
 import { loader, RowWindow } from '../shared/window.mjs';
-import { bubble, clip, face, failure } from './bubble.mjs';
+import { bubble, clip } from './bubble.mjs';
 import { Composer } from './compose.mjs';
-import { eventID } from '../shared/ids.mjs';
 import { sign } from '../shared/icons.mjs';
-import { patience, questions, waiting } from './questions.mjs';
 
 /** What is shown; marks of reading and amendments are no rows. */
-const types = ['message.posted', 'bot.replied', 'bot.failed', 'bot.transcribed', 'bot.cancelled', 'bot.retryRequested', 'survey.offered', 'survey.answered', 'conversation.started', 'conversation.renamed', 'conversation.closed', 'participant.joined', 'participant.left'];
+export const types = ['message.posted', 'bot.replied', 'bot.failed', 'bot.transcribed', 'bot.cancelled', 'bot.retryRequested', 'survey.offered', 'survey.answered', 'conversation.started', 'conversation.renamed', 'conversation.closed', 'participant.joined', 'participant.left'];
 const told = { 'message.retracted': 'takingBack', 'message.edited': 'editing', 'bot.cancelled': 'cancelAnswer', 'bot.retryRequested': 'askAgain', 'conversation.hidden': 'hide', 'conversation.shown': 'unhide' };
-const near = 80, spoken = 300;
+const near = 80;
 
 export class Talk {
   constructor(chat, conversation, query) {
@@ -41,7 +39,7 @@ export class Talk {
     this.element = h('section', { class: 'talk' },
       h('header', { class: 'head' }, chat.back(), h('div', null, this.heading, this.people),
         h('a', { class: 'tool', href: chat.link(['search'], { in: conversation }) }, sign('search', say('searchHere'))),
-        h('button', { type: 'button', class: 'plain tool', id: 'manage', onclick: () => this.manage() }, sign('more', say('manage'))), this.hitBar),
+        h('button', { type: 'button', class: 'plain tool', id: 'manage', onclick: () => chat.use('sheets', 'manage', this) }, sign('more', say('manage'))), this.hitBar),
       this.window.element, this.open, h('div', { class: 'foot' }, this.down, this.composer.element));
     this.named();
   }
@@ -83,10 +81,9 @@ export class Talk {
     await this.window.show(time);
     if (this.isClosed) return;
     this.isLoaded = true;
-    performance.mark('rows');
     this.drawOpen();
     const target = this.current && this.window.find(this.current);
-    this.drawHits();
+    chat.hits?.draw(this);
     if (target) {
       this.isAtEnd = false;
       target.scrollIntoView({ block: 'center' });
@@ -97,7 +94,7 @@ export class Talk {
       if (innerWidth > 750) this.composer.field.focus({ preventScroll: true }); else this.heading.focus({ preventScroll: true });
     }
     this.scrolled();
-    if (this.isBehind) await this.renew(true);
+    if (this.isBehind) await chat.coming.renew(this, true);
     this.seen();
   }
 
@@ -157,82 +154,6 @@ export class Talk {
     this.scrolled();
   }
 
-  // MARK: What comes
-
-  arrived(event) {
-    if (event.subject !== this.subject) return;
-    if (event.type === 'message.edited' || event.type === 'message.retracted') {
-      this.stale.add(event.data?.message ?? event.cause);
-      this.refresh();
-    } else if (types.includes(event.type)) this.take(rowOf({ event }));
-    this.drawOpen();
-  }
-
-  take(row) {
-    const { chat } = this;
-    this.learn([row]);
-    if (row.type === 'survey.answered' && row.cause) this.window.update(row.cause);
-    // What is there may be folded already, and an event alone is not.
-    if (!this.isLoaded) { this.isBehind = true; return; }
-    if (this.window.find(row.id)) return;
-    // In place of what waited for it, in one go.
-    if (row.isBot) this.drawNow(row);
-    const isShown = this.window.put(row, order);
-    if (row.type === 'bot.failed' && row.event.data?.final !== false) chat.announce(failure(chat, row));
-    if (!row.isMessage) return this.stick();
-    if (row.author === chat.me) return this.toEnd();
-    this.hasNews = true;
-    if (this.typing?.author === row.author) this.typing = null;
-    const text = row.text ? excerpt(row.text, spoken) : row.attachments.length ? chat.say('attachment') : '';
-    chat.announce(`${chat.name(row.author)}: ${text}`);
-    if (this.isAtEnd && isShown) this.stick();
-    else { this.fresh += 1; this.drawDown(); }
-    this.seen();
-  }
-
-  /** Asks anew for messages that were edited or taken back. */
-  async refresh() {
-    for (const id of [...this.stale]) {
-      const row = this.window.rows.find((one) => one.id === id);
-      if (!row) { if (this.isLoaded) this.stale.delete(id); continue; }
-      try {
-        const at = displayTime(row), found = await this.chat.lines(['conversations', this.conversation, 'rows'], { type: types, order: 'oldest', limit: 500, since: new Date(at).toISOString(), until: new Date(at + 1).toISOString() });
-        this.stale.delete(id);
-        for (const line of found.lines) if (line.event.id === id && !this.isClosed) this.window.put(rowOf(line), order);
-        this.drawOpen();
-        this.stick();
-      } catch { return; }
-    }
-  }
-
-  /** The feed goes on; anew where its place was lost: what came between is looked for. */
-  async renew(isAnew) {
-    if (!isAnew) return this.refresh();
-    if (!this.isLoaded) { this.isBehind = true; return; }
-    this.isBehind = false;
-    if (this.window.newer) return;
-    try {
-      const { rows } = await this.load('older', null, 100);
-      if (this.isClosed) return;
-      if (this.window.rows.length && !rows.some((row) => this.window.find(row.id))) { await this.window.show(null); return this.toEnd(); }
-      this.learn(rows);
-      for (const row of rows.reverse()) {
-        if (!this.window.find(row.id)) this.take(row);
-        else if (row.edits.length || row.retracted || row.corrections.length) this.window.put(row, order);
-      }
-      this.stick();
-    } catch { this.isBehind = true; }
-  }
-
-  told(item) {
-    if (item.conversation !== this.conversation) return;
-    if (item.kind === 'typing' && item.author !== this.chat.me) {
-      this.typing = { author: item.author, at: Date.now() };
-      setTimeout(() => this.drawOpen(), 6_000);
-    }
-    this.drawOpen();
-  }
-
   // MARK: What is on its way
 
   drawOpen() {
@@ -247,7 +168,8 @@ export class Talk {
     fill(this.mine, open.filter((one) => /^(message|survey)\./.test(one.event.type) || isBad(one)).map((one) => this.sending(one)));
     fill(this.typed, this.typing && Date.now() - this.typing.at < 5_900 ? h('p', { class: 'note' }, say('typing', chat.name(this.typing.author))) : null);
     if (held) this.mine.querySelector(`[data-id="${CSS.escape(held)}"]`)?.focus();
-    this.drawAnswers([...this.window.rows, ...more, ...open.filter((one) => !isBad(one)).map(({ event }) => rowOf({ event }))]);
+    // Before the log is followed none is awaited.
+    chat.coming?.drawAnswers(this, [...this.window.rows, ...more, ...open.filter((one) => !isBad(one)).map(({ event }) => rowOf({ event }))]);
     const bad = open.filter(isBad).length;
     if (bad && bad !== this.bad) chat.announce(say('notSent'));
     this.bad = bad;
@@ -271,66 +193,8 @@ export class Talk {
     if (this.window.newer) this.newest(); else { this.drawNow(); this.toEnd(); }
   }
 
-  /** Answers being written. One that is awaited has the same bubble until the reply stands in its place. */
-  drawAnswers(rows) {
-    const { chat } = this, { say } = chat, room = chat.rooms.room(this.conversation), now = Date.now(), was = this.waits.length;
-    const bot = this.bot ?? room?.others?.find((one) => chat.bots.has(one.user))?.user;
-    const isOut = rows.findLast((row) => row.author === bot || row.event.data?.user === bot)?.type === 'participant.left';
-    const list = bot && !isOut && this.isLoaded && !this.window.newer ? questions(rows, chat.me, room?.category === 'voice') : [];
-    const waits = this.waits = waiting(list, now), isWaiting = (id) => waits.some((one) => one.id === id);
-    const answers = chat.pieces.of(this.conversation, now).filter((one) => isWaiting(one.cause) || !list.some((other) => other.id === one.cause));
-    if (waits.length && !answers.some((one) => isWaiting(one.cause))) answers.push({ cause: waits[0].id, author: bot });
-    const nodes = answers.map(({ cause, author, text }) => {
-      const id = `${cause} ${author}`, node = [...this.live.children].find((one) => one.dataset.answer === id) ?? h('div', { class: 'row theirs bot live', 'aria-busy': 'true', 'data-answer': id },
-        h('p', { class: 'who' }, shown(chat.name(author)), h('span', { class: 'kind' }, say('bot'))),
-        h('div', { class: 'line' }, face(chat, author, true), h('div', { class: 'bubble' })));
-      fill(node.querySelector('.bubble'), text ? prose(text) : null, h('span', { class: 'dots' }, h('span', { class: 'unseen' }, say(text ? 'writing' : 'awaited'))));
-      return node;
-    });
-    this.live.replaceChildren(...nodes);
-    if (waits.length && !was) chat.announce(say('awaiting', chat.name(bot)));
-    this.composer.drawHold();
-    clearTimeout(this.patience);
-    if (waits.length) this.patience = setTimeout(() => this.drawOpen(), waits[0].at + patience - now + 100);
-    const last = list.at(-1), old = this.again;
-    this.again = last?.state === 'failed' || last?.state === 'cancelled' ? last : null;
-    if (old?.by !== this.again?.by) for (const one of [old, this.again]) if (one) this.window.update(one.by);
-  }
-
-  /** The answer is wanted no more. */
-  cancel() {
-    for (const { id } of this.waits) this.chat.tell('bot.cancelled', this.conversation, { inReplyTo: id });
-    this.drawNow();
-    this.composer.field.focus();
-  }
-
-  askAgain(id) {
-    this.chat.tell('bot.retryRequested', this.conversation, { inReplyTo: id });
-    this.drawNow();
-    this.toEnd();
-  }
-
-  /** A conversation can be taken from one's own list; what erasing it would be is said. */
-  manage() {
-    const { chat } = this, { say } = chat, isHidden = chat.rooms.room(this.conversation)?.hidden === true;
-    const sheet = chat.dialog(say(isHidden ? 'unhideAsk' : 'hideAsk'), say, h('p', { class: 'quote' }, shown(this.name)), isHidden ? null : h('p', null, say('hideHelp')),
-      h('p', null, h('button', { type: 'button', class: 'main', onclick: () => {
-        sheet.sheet.close();
-        chat.tell(isHidden ? 'conversation.shown' : 'conversation.hidden', this.conversation, {});
-        chat.announce(say(isHidden ? 'unhidden' : 'hidden'));
-        if (!isHidden) chat.go();
-      } }, say(isHidden ? 'unhide' : 'hide'))), h('p', { class: 'help' }, say('eraseHelp')));
-  }
-
-  edit(row) { this.composer.edit(row); }
-
   change(row, text) {
     if (text && text !== row.text) this.chat.tell('message.edited', this.conversation, { message: row.id, text });
-  }
-
-  takeBack(row) {
-    const { say } = this.chat, sheet = this.chat.dialog(say('takeBackAsk'), say, h('p', { class: 'quote' }, shown(excerpt(row.text ?? '', 200))), h('p', null, say('takeBackHelp')),
-      h('p', null, h('button', { type: 'button', class: 'main', onclick: () => { sheet.sheet.close(); this.chat.tell('message.retracted', this.conversation, { message: row.id }); } }, say('takeBack'))));
   }
 
   // MARK: Where one is
@@ -366,24 +230,8 @@ export class Talk {
 
   looked() { this.seen(); }
 
-  /** What has been seen to the end is read, a moment later. */
-  seen() {
-    clearTimeout(this.reading);
-    this.reading = setTimeout(() => this.read(), 400);
-  }
-
-  async read() {
-    const { chat } = this;
-    if (document.hidden || this.isClosed || !this.isAtEnd || !this.isLoaded || !chat.rooms.room(this.conversation)) return;
-    const last = this.window.rows.findLast((row) => row.isMessage && row.author !== chat.me);
-    // Of a room that is not in the list it is not known whether something is unread.
-    if (!last || last.id === this.marked || chat.rooms.room(this.conversation)?.unread === 0 && !this.hasNews) return;
-    this.marked = last.id;
-    this.hasNews = false;
-    try {
-      await chat.post(['events'], { id: eventID(), type: 'message.read', user: chat.me, subject: this.subject, data: { upTo: last.id } });
-    } catch { Object.assign(this, { marked: null, hasNews: true }); }
-  }
+  /** What is seen is marked as read where the log is followed. */
+  seen() { this.chat.coming?.seen(this); }
 
   /** From message to message, as in a feed (W3C APG). */
   step(event) {
@@ -392,14 +240,5 @@ export class Talk {
     const all = [...this.window.feed.children].filter((node) => !node.hidden), at = all.indexOf(event.target.closest('article')), to = all[at + by];
     event.preventDefault();
     to?.focus();
-  }
-
-  drawHits() {
-    const { chat } = this, { say } = chat, list = chat.hits?.list ?? [], at = list.findIndex((one) => one.id === this.current);
-    this.hitBar.hidden = at < 0;
-    if (at < 0) return;
-    const to = (place, image, words) => list[place] ? h('a', { class: 'tool', href: chat.link(['c', list[place].conversation], { at: list[place].id }) }, sign(image, words)) : null;
-    fill(this.hitBar, h('span', null, say('hit', excerpt(chat.hits.q, 30), at + 1, list.length)), to(at - 1, 'up', say('previousHit')), to(at + 1, 'down', say('nextHit')),
-      h('a', { class: 'tool', href: chat.link(['search'], { q: chat.hits.q, in: chat.hits.within }) }, say('allHits')));
   }
 }

@@ -1,27 +1,42 @@
 // The console: who looks, which pages the node offers them, and which of them the address names.
 import { h, fill, announce } from '../shared/dom.mjs';
-import { Words, kept, keep, dress, redress } from '../shared/words.mjs';
-import { leave, loginForm } from '../shared/login.mjs';
+import { Words, kept, keep, dress } from '../shared/words.mjs';
 import { link, place } from '../shared/address.mjs';
-import { network, object, lines, request, ApiError, path } from '../shared/api.mjs';
+import { network, object, later, lines, request, ApiError, path } from '../shared/api.mjs';
 import { strings } from '../shared/strings.mjs';
 import { excerpt } from '../shared/text.mjs';
 import { keys } from './keys.mjs';
-import { overview, nodes, quarantine, erasures } from './node.mjs';
-import { conversations, user, users } from './lists.mjs';
-import { conversation } from './conversation.mjs';
-import { search } from './search.mjs';
-import { surveys, survey } from './surveys.mjs';
-import { verify } from './proof.mjs';
-import { why } from './why.mjs';
-import { subscriptions, subscription } from './work.mjs';
-import { access } from './access.mjs';
 
-/** In the order of the navigation. `needs`: what of the API a page cannot do without. */
-const pages = [overview, conversations, users, search, surveys, verify, nodes, subscriptions, quarantine, erasures, access, conversation, user, survey, why, subscription];
+/** What is loaded when the address names a page of it, or when someone is to come in. */
+const parts = {
+  entry: later(() => import('./entry.mjs')),
+  access: later(() => import('./access.mjs')), conversation: later(() => import('./conversation.mjs')), lists: later(() => import('./lists.mjs')),
+  node: later(() => import('./node.mjs')), proof: later(() => import('./proof.mjs')), search: later(() => import('./search.mjs')),
+  surveys: later(() => import('./surveys.mjs')), user: later(() => import('./user.mjs')), why: later(() => import('./why.mjs')), work: later(() => import('./work.mjs')),
+};
+
+/** In the order of the navigation. `needs`: what of the API a page cannot do without; `part` has a function of that `name` that shows it. */
+const pages = [
+  { path: ['overview'], nav: 'nav.overview', needs: ['getStatus'], part: 'node', name: 'overview' },
+  { path: ['conversations'], nav: 'nav.conversations', needs: ['listConversations'], part: 'lists', name: 'conversations' },
+  { path: ['users'], nav: 'nav.users', needs: ['listUsers'], part: 'lists', name: 'users' },
+  { path: ['search'], nav: 'nav.search', needs: ['search'], part: 'search', name: 'search' },
+  { path: ['surveys'], nav: 'nav.surveys', needs: ['listSurveys'], part: 'surveys', name: 'surveys' },
+  { path: ['verify'], nav: 'nav.verify', needs: ['getReceipt'], part: 'proof', name: 'verify' },
+  { path: ['nodes'], nav: 'nav.nodes', needs: ['listPeers'], part: 'node', name: 'nodes' },
+  { path: ['subscriptions'], nav: 'nav.subscriptions', needs: ['listSubscriptions'], part: 'work', name: 'subscriptions' },
+  { path: ['quarantine'], nav: 'nav.quarantine', needs: ['listQuarantine'], part: 'node', name: 'quarantine' },
+  { path: ['erasures'], nav: 'nav.erasures', needs: ['listErasures'], part: 'node', name: 'erasures' },
+  { path: ['access'], nav: 'nav.access', needs: ['listAccess'], part: 'access', name: 'access' },
+  { path: ['c', '*'], below: 'conversations', needs: ['listRows', 'getConversation'], part: 'conversation', name: 'conversation' },
+  { path: ['u', '*'], below: 'users', needs: ['getProfile', 'listHistory'], part: 'user', name: 'user' },
+  { path: ['surveys', '*'], below: 'surveys', needs: ['getSurvey'], part: 'surveys', name: 'survey' },
+  { path: ['why', '*'], below: 'conversations', needs: ['getWhy'], part: 'why', name: 'why' },
+  { path: ['subscriptions', '*'], below: 'subscriptions', needs: ['getSubscription', 'listParked'], part: 'work', name: 'subscription' },
+];
 
 const words = new Words(strings);
-const { t, when, number, bytes, span } = words;
+const { t, when, number, bytes } = words;
 
 const state = { me: null, operations: new Map(), node: null, shown: null };
 const root = document.getElementById('app');
@@ -34,7 +49,7 @@ function offered(page) {
 
 function context(page, args, query, main, signal) {
   const ctx = {
-    t, when, number, bytes, span, link, args, query, main, signal, me: state.me, node: state.node, language: words.language,
+    t, when, number, bytes, link, args, query, main, signal, me: state.me, node: state.node, language: words.language,
     time: (time, form) => h('time', { datetime: time, title: `${when(time)} · ${new Date(time).toISOString?.() ?? time}` }, when(time, form)),
     can: (name) => state.operations.get(name)?.some((role) => state.me.kinds.has(role)) ?? false,
     has: (name) => state.operations.has(name),
@@ -95,18 +110,20 @@ async function copy(text) {
 
 let leaving = new AbortController();
 
+/** The page of an address. */
+const named = (names) => pages.find((one) => one.path.length === names.length && one.path.every((name, at) => name === '*' || name === names[at]));
+
 async function show() {
   leaving.abort();
   leaving = new AbortController();
-  const { signal } = leaving, { parts, query } = place();
+  const { signal } = leaving, { parts: names, query } = place(), page = named(names);
   if (!state.me) return login();
-  const page = pages.find((one) => one.path.length === parts.length && one.path.every((word, at) => word === '*' || word === parts[at]));
-  if (parts.length === 0) {
+  if (names.length === 0) {
     const first = pages.find((one) => one.nav && offered(one));
     if (first) return history.replaceState(null, '', link(first.path)), show();
   }
   const main = frame(page);
-  const args = page ? parts.filter((_, at) => page.path[at] === '*') : [];
+  const args = page ? names.filter((_, at) => page.path[at] === '*') : [];
   const body = h('div', { class: 'page' }), tools = h('details', { class: 'commands' });
   fill(main, body, tools);
   const ctx = context(page, args, query, main, signal);
@@ -119,7 +136,9 @@ async function show() {
   }
   const slow = setTimeout(() => { if (!body.firstChild) fill(body, h('div', { class: 'skeleton', role: 'status' }, h('span', { class: 'unseen' }, t('loading')))); }, 150);
   try {
-    await page.show(ctx);
+    const part = await parts[page.part]();
+    // One may have gone elsewhere meanwhile.
+    if (!signal.aborted) await part[page.name](ctx);
     if (!signal.aborted && !ctx.keepsFocus) body.querySelector('h1')?.focus({ preventScroll: true });
   } catch (error) { failed(ctx, error); } finally { clearTimeout(slow); }
 }
@@ -136,20 +155,22 @@ function failed(ctx, error) {
     h('button', { type: 'button', onclick: show }, t('retry'))));
 }
 
+const brand = () => [h('img', { src: 'seal.svg', alt: '', width: 26, height: 26 }), 'Sillok'];
+
 function frame(page) {
   const current = pages.find((one) => one.nav && (one === page || page?.below === one.path[0]));
   const look = kept('look');
   fill(root,
     h('a', { class: 'skip', href: '#main', onclick: (event) => { event.preventDefault(); document.getElementById('main').focus(); } }, t('skip')),
     h('header', { class: 'top' },
-      h('a', { class: 'brand', href: '#/' }, h('img', { src: 'seal.svg', alt: '', width: 26, height: 26 }), 'Sillok'),
+      h('a', { class: 'brand', href: '#/' }, brand()),
       h('nav', { 'aria-label': t('pages') }, pages.filter((one) => one.nav && offered(one)).map((one) =>
         h('a', { href: link(one.path), 'aria-current': one === current ? 'page' : null }, t(one.nav)))),
       h('div', { class: 'self' },
         state.node ? h('span', { class: /prod/i.test(state.node.cluster) ? 'where production' : 'where' }, h('strong', null, excerpt(state.node.name, 30)), ' · ', excerpt(state.node.cluster, 30)) : null,
         state.me.isRecorded ? h('button', { type: 'button', class: 'plain', title: t('reasonIs'), onclick: askReason }, t('reason'), ': ', excerpt(network.reason || '–', 20)) : null,
         h('button', { type: 'button', class: 'plain', onclick: () => { words.speak(); show(); }, lang: words.other }, words.otherName),
-        h('button', { type: 'button', class: 'plain', onclick: () => { redress(); show(); } }, t(`look.${look ?? 'auto'}`)),
+        h('button', { type: 'button', class: 'plain', onclick: () => { keep('look', { light: 'dark', dark: 'auto' }[look] ?? 'light'); dress(); show(); } }, t(`look.${look ?? 'auto'}`)),
         h('button', { type: 'button', class: 'plain', onclick: logout }, t('logout')))),
     h('div', { id: 'offline', role: 'status', class: 'bar', hidden: network.since === null }, network.since ? t('offline', when(network.since, 'clock')) : null),
     h('main', { id: 'main', tabindex: -1 }),
@@ -168,45 +189,40 @@ network.changed = () => {
 
 // MARK: Coming and going
 
-function login(remark) {
+/** Shows the way in, which has a module of its own. */
+async function enter(name, ...values) {
   leaving.abort();
+  const main = h('main', { id: 'main', class: 'alone' });
+  fill(root, main);
+  try { (await parts.entry())[name](main, ...values); } catch (error) {
+    fill(main, h('div', { class: 'error', role: 'alert' }, h('p', null, error.status === 0 ? t('unreachable') : error.message), h('button', { type: 'button', onclick: () => enter(name, ...values) }, t('retry'))));
+  }
+}
+
+function login(remark) {
   document.title = `${t('login')} · Sillok`;
-  const { form, token } = loginForm(words, {
-    icon: 'seal.svg', name: 'Sillok', more: h('p', null, h('code', null, 'syncctl tokens create auditor/kim --role auditor')), remark, done: begin, draw: login,
-  });
-  fill(root, h('main', { id: 'main', class: 'alone' }, form));
-  token.focus();
+  return enter('login', words, { remark, done: begin, draw: login });
 }
 
 async function logout() {
-  await leave();
+  await request('/v1/sessions', { method: 'DELETE' }).catch(() => {});
   Object.assign(state, { me: null, node: null });
   network.reason = '';
   sessionStorage.removeItem('sillok.reason');
   login();
 }
 
-function askReason() {
-  leaving.abort();
-  const reason = h('input', { id: 'reason', type: 'text', required: true, maxlength: 300, value: network.reason, 'aria-describedby': 'reason-help' });
-  fill(root, h('main', { id: 'main', class: 'alone' }, h('form', { class: 'card', onsubmit: (event) => {
-    event.preventDefault();
-    network.reason = reason.value.trim();
-    sessionStorage.setItem('sillok.reason', network.reason);
-    if (network.reason) show();
-  } }, h('h1', null, t('reasonTitle')), h('label', { for: 'reason' }, t('reason')), reason,
-  h('p', { id: 'reason-help', class: 'help' }, t('reasonHelp')), h('button', { type: 'submit', class: 'main' }, t('goOn')))));
-  reason.focus();
-}
+const askReason = () => enter('askReason', t, show);
 
 /** Asks once who looks, and what the node offers. */
 async function begin() {
+  // What the address names is on its way meanwhile; that it did not come is told where it is shown.
+  parts[named(place().parts)?.part]?.().catch(() => {});
   try {
-    const me = await object(['me']);
+    const [me, document] = await Promise.all([object(['me']), object(['openapi.json'])]);
     const kinds = new Set(me.roles.map((role) => role.split(':')[0]));
     state.me = { ...me, kinds, isRecorded: kinds.has('auditor') && !kinds.has('app') && !kinds.has('reader') };
     network.reason = state.me.isRecorded ? sessionStorage.getItem('sillok.reason') ?? '' : '';
-    const document = await object(['openapi.json']);
     for (const methods of Object.values(document.paths)) {
       for (const route of Object.values(methods)) {
         state.operations.set(route.operationId, Object.assign([...route['x-roles']], { parameters: (route.parameters ?? []).map((one) => one.name) }));
@@ -231,6 +247,8 @@ async function nodeName() {
 }
 
 dress();
+// Something stands there while the node is asked who looks.
+fill(root, h('header', { class: 'top' }, h('span', { class: 'brand' }, brand())));
 addEventListener('hashchange', show);
 keys.listen(() => state.shown, (page) => { const found = pages.find((one) => one.path[0] === page && one.nav); if (found && offered(found)) location.hash = link(found.path); }, t);
 begin();

@@ -1,33 +1,33 @@
 // A conversation: what was said, by whom, what became of it; as it is, or as it stood at another moment; found words; what is proven.
-import { h, fill, announce } from '../shared/dom.mjs';
-import { row as rowOf, compare, displayTime, moments } from '../shared/rows.mjs';
+import { h, fill } from '../shared/dom.mjs';
+import { later } from '../shared/api.mjs';
+import { row as rowOf, displayTime } from '../shared/rows.mjs';
 import { loader, RowWindow } from '../shared/window.mjs';
 import { bars } from '../shared/chart.mjs';
 import { excerpt } from '../shared/text.mjs';
+import { compare, moments } from './moments.mjs';
 import { article } from './rowview.mjs';
 import { shown } from '../shared/prose.mjs';
 import { dialog } from '../shared/sheet.mjs';
 import { quoted } from './app.mjs';
 import { Checker, proofSheet } from './checker.mjs';
 
+const finder = later(() => import('./finder.mjs'));
 const iso = (ms) => new Date(ms).toISOString();
 
-export const conversation = {
-  path: ['c', '*'], below: 'conversations', needs: ['listRows', 'getConversation'],
-  async show(ctx) {
-    const [id] = ctx.args, { t, query } = ctx;
-    const found = await ctx.lines(['conversations', id], { limit: 500 });
-    const summary = found.lines.find((line) => line.type === 'conversation');
-    const people = found.lines.filter((line) => line.type === 'participant');
-    ctx.title(summary.title ?? id);
-    ctx.commands(`syncctl conversation ${quoted(id)} --full`, ctx.curl(['conversations', id, 'rows'], { order: 'oldest' }));
-    fill(ctx.body, ctx.head(shown(excerpt(summary.title ?? id, 120))),
-      h('p', { class: 'facts' }, h('code', null, shown(excerpt(id, 60))), h('span', null, t('takePart'), ' ', people.slice(0, 12).map((one, at) => [at ? ', ' : '', h('a', { href: ctx.link(['u', one.user]) }, shown(excerpt(one.user, 40)))]), people.length > 12 ? ` +${people.length - 12}` : null),
-        h('span', null, t('events', summary.version)), h('span', null, t('messages', summary.messages))));
-    const view = new TimelineView(ctx, { parts: ['conversations', id, 'rows'], proofs: ['conversations', id, 'proof'], scope: { conversation: id } });
-    await view.show();
-  },
-};
+export async function conversation(ctx) {
+  const [id] = ctx.args, { t, query } = ctx;
+  const found = await ctx.lines(['conversations', id], { limit: 500 });
+  const summary = found.lines.find((line) => line.type === 'conversation');
+  const people = found.lines.filter((line) => line.type === 'participant');
+  ctx.title(summary.title ?? id);
+  ctx.commands(`syncctl conversation ${quoted(id)} --full`, ctx.curl(['conversations', id, 'rows'], { order: 'oldest' }));
+  fill(ctx.body, ctx.head(shown(excerpt(summary.title ?? id, 120))),
+    h('p', { class: 'facts' }, h('code', null, shown(excerpt(id, 60))), h('span', null, t('takePart'), ' ', people.slice(0, 12).map((one, at) => [at ? ', ' : '', h('a', { href: ctx.link(['u', one.user]) }, shown(excerpt(one.user, 40)))]), people.length > 12 ? ` +${people.length - 12}` : null),
+      h('span', null, t('events', summary.version)), h('span', null, t('messages', summary.messages))));
+  const view = new TimelineView(ctx, { parts: ['conversations', id, 'rows'], proofs: ['conversations', id, 'proof'], scope: { conversation: id } });
+  await view.show();
+}
 
 /** Rows with their tools: search, another moment, proof, keys. Of a conversation, or of a user. */
 export class TimelineView {
@@ -233,60 +233,10 @@ export class TimelineView {
 
   // MARK: Words
 
-  /** Finds words: with the node's search where it has one, else in what is loaded. */
-  async find(text, goes = true) {
-    const { ctx } = this, { t } = ctx, wanted = text.normalize('NFC').trim();
-    ctx.note({ q: wanted || null });
-    this.hits = [];
-    this.ranges.clear();
-    this.hit = -1;
-    this.isWhole = false;
-    if (wanted && ctx.can('search') && this.scope.conversation) {
-      let cursor;
-      do {
-        const page = await ctx.lines(['search'], { q: wanted, conversation: this.scope.conversation, limit: 100, cursor });
-        for (const hit of page.lines) this.hits.push({ id: hit.event.id, text: hit.text, ranges: hit.ranges.map((one) => one.utf16), time: Date.parse(hit.time) });
-        cursor = page.end.next;
-      } while (cursor && this.hits.length < 1_000);
-      this.isWhole = !cursor;
-      this.hits.reverse();
-    } else if (wanted) {
-      for (const row of this.window.rows) {
-        const ranges = row.isMessage && !row.isErased && !row.retracted ? places(row.text ?? '', wanted) : [];
-        if (ranges.length) this.hits.push({ id: row.id, text: row.text, ranges, time: displayTime(row) });
-      }
-    }
-    for (const hit of this.hits) {
-      const row = this.byID().get(hit.id);
-      if (!row || row.text === hit.text) this.ranges.set(hit.id, hit.ranges);
-    }
-    if (this.hits.length && goes) {
-      const top = this.window.rows.find((row) => this.window.nodes.get(row.key)?.getBoundingClientRect().bottom > 0);
-      this.hit = Math.max(0, this.hits.findIndex((one) => one.time >= (top ? displayTime(top) : 0))) - 1;
-    }
-    if (!goes) this.hit = this.hits.findIndex((one) => one.id === ctx.query.get('at'));
-    this.window.redraw();
-    this.drawCount();
-    if (this.hits.length && goes) await this.walk(1);
-    else if (wanted) announce(t('noHits'));
-  }
+  /** Words are looked for by a part of its own. */
+  async find(text, goes = true) { await (await finder()).find(this, text, goes); }
 
-  drawCount() {
-    const { t } = this.ctx, all = this.hits.length;
-    fill(this.count, this.field.value.trim() ? all ? this.hit < 0 ? t('hits', all) : t('hitOf', all, this.hit + 1) : t('noHits') : '');
-    this.count.title = this.ctx.can('search') && this.scope.conversation ? '' : t('inWindow');
-  }
-
-  async walk(by) {
-    if (!this.hits.length) return;
-    const old = this.hits[this.hit]?.id;
-    this.hit = (this.hit + by + this.hits.length) % this.hits.length;
-    const { id } = this.hits[this.hit];
-    await this.jump(id);
-    for (const one of [old, id]) if (one) this.window.update(one);
-    this.focus(id);
-    this.drawCount();
-  }
+  async walk(by) { if (this.hits.length) await (await finder()).walk(this, by); }
 
   // MARK: Keys
 
@@ -320,12 +270,4 @@ export class TimelineView {
       c: of((row) => { ctx.note({ at: row.id }); ctx.copy(location.href); }),
     };
   }
-}
-
-/** Where a text has words, whatever their case. Of texts whose length changes with the case nothing is marked. */
-export function places(text, wanted) {
-  const low = text.toLowerCase(), word = wanted.toLowerCase(), found = [];
-  if (low.length !== text.length) return found;
-  for (let at = low.indexOf(word); at >= 0 && found.length < 200; at = low.indexOf(word, at + word.length)) found.push([at, at + word.length]);
-  return found;
 }

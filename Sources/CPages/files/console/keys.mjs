@@ -1,16 +1,10 @@
 // Single keys, as long as no field has the focus; they can be switched off.
-import { h } from '../shared/dom.mjs';
-import { dialog } from '../shared/sheet.mjs';
-import { kept, keep } from '../shared/words.mjs';
-
-/** Key, and the string that says what it does. */
-const list = [
-  ['/', 'key.search'], ['n / N', 'key.hit'], ['PgDn / PgUp', 'key.row'], ['[ / ]', 'key.change'], ['b', 'key.known'], ['0', 'key.now'],
-  ['d / D', 'key.day'], ['e / E', 'key.edit'], ['w', 'key.why'], ['p', 'key.proof'], ['v', 'key.raw'], ['c', 'key.link'],
-  ['g o, g c, g u, g s', 'key.go'], ['?', 'key.help'], ['Esc', 'key.close'],
-];
+import { later } from '../shared/api.mjs';
+import { announce } from '../shared/dom.mjs';
+import { kept } from '../shared/words.mjs';
 
 const goes = { o: 'overview', c: 'conversations', u: 'users', s: 'search' };
+const help = later(() => import('./help.mjs'));
 let waits = false;
 
 const isOff = () => kept('keys') === 'off';
@@ -38,11 +32,7 @@ export const keys = {
     });
   },
 
-  help(t) {
-    const off = h('input', { type: 'checkbox', id: 'keys-off', onchange: () => keep('keys', off.checked ? 'off' : 'on') });
-    off.checked = isOff();
-    dialog(t('keys'), t, h('table', null, h('thead', { class: 'unseen' }, h('tr', null, h('th', { scope: 'col' }, t('key')), h('th', { scope: 'col' }, t('action')))),
-      h('tbody', null, list.map(([key, words]) => h('tr', null, h('th', { scope: 'row' }, h('kbd', null, key)), h('td', null, t(words)))))),
-    h('p', null, off, ' ', h('label', { for: 'keys-off' }, t('keysOff'))));
+  async help(t) {
+    try { (await help()).help(t, isOff()); } catch { announce(t('unreachable')); }
   },
 };

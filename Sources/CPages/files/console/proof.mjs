@@ -2,24 +2,22 @@
 import { h, fill } from '../shared/dom.mjs';
 import { receipt, obstacle, Broken, hex } from '../shared/verify.mjs';
 import { excerpt } from '../shared/text.mjs';
-import { sentence, pinned } from './checker.mjs';
+import { sentence, pinned } from './checking.mjs';
+import './seldom.mjs';
 
-export const verify = {
-  path: ['verify'], nav: 'nav.verify', needs: ['getReceipt'],
-  async show(ctx) {
-    const { t } = ctx, box = h('div'), kept = h('div', { class: 'kept', role: 'status' });
-    ctx.title(t('nav.verify'));
-    ctx.commands('syncctl verify', 'syncctl receipt --out TODAY.receipt', 'syncctl verify --since OLD.receipt', ctx.curl(['receipt'], {}));
-    const file = h('input', { type: 'file', id: 'receipt', onchange: () => hold(ctx, kept, file.files[0]) });
-    const ids = h('textarea', { id: 'nodes', rows: 3, spellcheck: 'false', 'aria-describedby': 'nodes-help' }, pinned(ctx).join('\n'));
-    fill(ctx.body, ctx.head(t('nav.verify')), box,
-      h('section', null, h('h2', null, t('holdReceipt')), h('p', null, h('label', { for: 'receipt' }, t('receiptFile')), ' ', file), kept),
-      h('section', null, h('h2', null, t('knownNodes')), h('p', { id: 'nodes-help', class: 'help' }, t('knownNodesHelp')), h('label', { for: 'nodes', class: 'unseen' }, t('knownNodes')), ids,
-        h('p', null, h('button', { type: 'button', onclick: () => { ctx.keep('nodes', ids.value.trim()); this.show(ctx); } }, t('keep')))),
-      h('section', null, h('h2', null, t('whatItProves')), h('p', null, t('proves')), h('ul', null, ['proves.not.missing', 'proves.not.key', 'proves.not.true', 'proves.not.program'].map((key) => h('li', null, t(key))))));
-    fill(box, await held(ctx, async () => (await ctx.text('/v1/receipt')).text));
-  },
-};
+export async function verify(ctx) {
+  const { t } = ctx, box = h('div'), kept = h('div', { class: 'kept', role: 'status' });
+  ctx.title(t('nav.verify'));
+  ctx.commands('syncctl verify', 'syncctl receipt --out TODAY.receipt', 'syncctl verify --since OLD.receipt', ctx.curl(['receipt'], {}));
+  const file = h('input', { type: 'file', id: 'receipt', onchange: () => hold(ctx, kept, file.files[0]) });
+  const ids = h('textarea', { id: 'nodes', rows: 3, spellcheck: 'false', 'aria-describedby': 'nodes-help' }, pinned(ctx).join('\n'));
+  fill(ctx.body, ctx.head(t('nav.verify')), box,
+    h('section', null, h('h2', null, t('holdReceipt')), h('p', null, h('label', { for: 'receipt' }, t('receiptFile')), ' ', file), kept),
+    h('section', null, h('h2', null, t('knownNodes')), h('p', { id: 'nodes-help', class: 'help' }, t('knownNodesHelp')), h('label', { for: 'nodes', class: 'unseen' }, t('knownNodes')), ids,
+      h('p', null, h('button', { type: 'button', onclick: () => { ctx.keep('nodes', ids.value.trim()); verify(ctx); } }, t('keep')))),
+    h('section', null, h('h2', null, t('whatItProves')), h('p', null, t('proves')), h('ul', null, ['proves.not.missing', 'proves.not.key', 'proves.not.true', 'proves.not.program'].map((key) => h('li', null, t(key))))));
+  fill(box, await held(ctx, async () => (await ctx.text('/v1/receipt')).text));
+}
 
 /** The node's own word of what it holds, checked here. */
 async function held(ctx, load) {

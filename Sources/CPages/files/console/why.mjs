@@ -3,40 +3,38 @@ import { h, fill } from '../shared/dom.mjs';
 import { excerpt } from '../shared/text.mjs';
 import { row as rowOf } from '../shared/rows.mjs';
 import { shown } from '../shared/prose.mjs';
+import './seldom.mjs';
 
-export const why = {
-  path: ['why', '*'], below: 'conversations', needs: ['getWhy'],
-  async show(ctx) {
-    const [id] = ctx.args, { t } = ctx;
-    ctx.title(t('nav.why'));
-    ctx.commands(`syncctl why ${id}`, ctx.curl(['events', id, 'why'], {}));
-    const { lines, end } = await ctx.lines(['events', id, 'why'], { limit: 200 });
-    const all = new Map(lines.map((line) => [line.id, { line, children: [] }]));
-    // What led to it hangs above it: the farthest of those begins the tree.
-    const tops = [];
-    for (const one of all.values()) {
-      const above = all.get(one.line.parent);
-      if (above && !holds(one, above)) above.children.push(one);
-      else tops.push(one);
-    }
-    const root = h('ul', { role: 'tree', 'aria-label': t('nav.why'), class: 'tree' });
-    const items = [];
-    const draw = (one, level) => {
-      const group = one.children.map((child) => draw(child, level + 1));
-      const item = h('li', {
-        role: 'treeitem', tabindex: -1, 'aria-level': level, 'aria-expanded': group.length ? 'true' : null, 'aria-current': one.line.id === id ? 'true' : null, 'data-id': one.line.id,
-      }, node(ctx, one.line, one.line.id === id), group.length ? h('ul', { role: 'group' }, group) : null);
-      return item;
-    };
-    fill(root, tops.map((one) => draw(one, 1)));
-    fill(ctx.body, ctx.head(t('nav.why')), h('p', { class: 'help' }, t('whyHelp')), root, end.whole === false ? h('p', null, t('whyCut')) : null);
-    items.push(...root.querySelectorAll('[role=treeitem]'));
-    const first = items.find((item) => item.dataset.id === id) ?? items[0];
-    if (first) first.tabIndex = 0;
-    root.addEventListener('keydown', (event) => walk(root, event));
-    if (first) { ctx.keepsFocus = true; first.focus(); }
-  },
-};
+export async function why(ctx) {
+  const [id] = ctx.args, { t } = ctx;
+  ctx.title(t('nav.why'));
+  ctx.commands(`syncctl why ${id}`, ctx.curl(['events', id, 'why'], {}));
+  const { lines, end } = await ctx.lines(['events', id, 'why'], { limit: 200 });
+  const all = new Map(lines.map((line) => [line.id, { line, children: [] }]));
+  // What led to it hangs above it: the farthest of those begins the tree.
+  const tops = [];
+  for (const one of all.values()) {
+    const above = all.get(one.line.parent);
+    if (above && !holds(one, above)) above.children.push(one);
+    else tops.push(one);
+  }
+  const root = h('ul', { role: 'tree', 'aria-label': t('nav.why'), class: 'tree' });
+  const items = [];
+  const draw = (one, level) => {
+    const group = one.children.map((child) => draw(child, level + 1));
+    const item = h('li', {
+      role: 'treeitem', tabindex: -1, 'aria-level': level, 'aria-expanded': group.length ? 'true' : null, 'aria-current': one.line.id === id ? 'true' : null, 'data-id': one.line.id,
+    }, node(ctx, one.line, one.line.id === id), group.length ? h('ul', { role: 'group' }, group) : null);
+    return item;
+  };
+  fill(root, tops.map((one) => draw(one, 1)));
+  fill(ctx.body, ctx.head(t('nav.why')), h('p', { class: 'help' }, t('whyHelp')), root, end.whole === false ? h('p', null, t('whyCut')) : null);
+  items.push(...root.querySelectorAll('[role=treeitem]'));
+  const first = items.find((item) => item.dataset.id === id) ?? items[0];
+  if (first) first.tabIndex = 0;
+  root.addEventListener('keydown', (event) => walk(root, event));
+  if (first) { ctx.keepsFocus = true; first.focus(); }
+}
 
 /** Whether one stands below the other already: no circle is drawn, whatever the node says. */
 function holds(one, other) {

@@ -70,6 +70,18 @@ export async function request(url, { method = 'GET', body, accept = 'application
   throw new ApiError(answer.status, problem.code ?? 'E_HTTP', problem.detail ?? problem.message ?? answer.statusText, problem.hint);
 }
 
+/**
+ * A part of a page that is loaded when it is first wanted, once. There are browsers that never ask again for a module that they did not get: so the
+ * node is asked first whether it answers.
+ */
+export function later(load) {
+  let part = null;
+  return () => part ??= request('/livez').then(load).catch((error) => {
+    part = null;
+    throw error instanceof ApiError ? error : new ApiError(0, 'E_UNREACHABLE', String(error.message));
+  });
+}
+
 /** One JSON object. */
 export async function object(parts, parameters, options) {
   return (await request(path(parts, parameters), options)).json();

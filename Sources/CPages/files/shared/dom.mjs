@@ -30,11 +30,9 @@ export function fill(node, ...children) {
   return add(node, children);
 }
 
-/** Saves bytes as a file. */
-export function save(name, type, text) {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  h('a', { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+/** Waits for a style sheet; without it all can be used, too. */
+export function style(href) {
+  return new Promise((done) => document.head.append(h('link', { rel: 'stylesheet', href, onload: done, onerror: done })));
 }
 
 /** Says something to a screen reader, once. */

@@ -83,10 +83,3 @@ export function language(text) {
   if (/[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e]/u.test(sample)) return 'ko';
   return /[A-Za-z]{3}/u.test(sample) && !/[^\u0000-\u024f\u2000-\u2bff\s]/u.test(sample) ? 'en' : null;
 }
-
-/** A cell of CSV that no spreadsheet takes for a formula (CLI-JSON.md, "CSV"). */
-export function cell(value) {
-  let text = String(value ?? '');
-  if (/^['=+\-@\t\r\n＝＋－＠]/u.test(text)) text = "'" + text;
-  return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}

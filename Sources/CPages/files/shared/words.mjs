@@ -17,7 +17,7 @@ export class Words {
   constructor(strings) {
     Object.assign(this, { strings, language: kept('language') ?? (navigator.language.startsWith('ko') ? 'ko' : 'en'), made: new Map() });
     document.documentElement.lang = this.language;
-    for (const name of ['t', 'when', 'number', 'bytes', 'span']) this[name] = this[name].bind(this);
+    for (const name of ['t', 'when', 'number', 'bytes']) this[name] = this[name].bind(this);
   }
 
   get other() { return this.language === 'ko' ? 'en' : 'ko'; }
@@ -56,15 +56,6 @@ export class Words {
     while (value >= 1000 && at < units.length - 1) { value /= 1000; at += 1; }
     return `${at ? value.toFixed(value < 10 ? 1 : 0) : value} ${units[at]}`;
   }
-
-  /** How long: in the largest unit that says enough. */
-  span(ms) {
-    const { t } = this;
-    for (const [unit, size] of [['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000], ['second', 1_000]]) {
-      if (ms >= size) return t(`span.${unit}`, Math.floor(ms / size));
-    }
-    return t('span.second', 0);
-  }
 }
 
 /** By their numbers in a profile. */
@@ -75,10 +66,4 @@ export function dress() {
   const look = kept('look');
   if (look === 'light' || look === 'dark') document.documentElement.dataset.look = look;
   else delete document.documentElement.dataset.look;
-}
-
-/** The next of the three. */
-export function redress() {
-  keep('look', { light: 'dark', dark: 'auto' }[kept('look')] ?? 'light');
-  dress();
 }
