@@ -118,6 +118,31 @@ struct TamperTests {
         }
     }
 
+    @Test(
+        "Of a manifest that its node has not signed no key and no peer is put back: anyone could have made it (INV-19)"
+    )
+    func unsigned() throws {
+        let archive = try archive(nil)
+        let manifest = try archive.repository().backup(nil)
+        let path = try #require(try archive.files(of: archive.repositoryPath).last { $0.contains(manifest.id) })
+        for isSigned in [true, false] {
+            let name = isSigned ? "signed" : "unsigned"
+            var made = manifest
+            made.files.append(BackupManifest.Part(name: "peers.json", value: Array("[]".utf8)))
+            let key = SigningKey(pem: Array(try Data(contentsOf: URL(filePath: archive.files.key))))
+            try Data(made.bytes(signedWith: isSigned ? key : nil)).write(
+                to: URL(filePath: "\(archive.repositoryPath)/\(path)"))
+            let restore = try BackupRestore(into: archive.folder.file(name), withKey: true) { _, _ in true }
+            let report = try restore.run(archive.repository().backup(manifest.id), of: archive.repository())
+            #expect(report.unproven == (isSigned ? [] : ["node.key", "peers.json"]) && report.hasKey == isSigned)
+            for file in ["node.key", "peers.json"] {
+                #expect(
+                    FileManager.default.fileExists(atPath: archive.folder.file("\(name)/\(file)")) == isSigned,
+                    "\(file)")
+            }
+        }
+    }
+
     @Test("Rows of another log under a manifest's segment do not prove themselves, though every digest was made anew")
     func otherRows() throws {
         let archive = try archive(nil)

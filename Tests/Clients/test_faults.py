@@ -192,6 +192,15 @@ class FaultTests(unittest.TestCase):
             list(Sillok(self.fake(said).base).follow("first"))
         self.assertGreater(times[-1] - times[0], 2.9)  # 0.1 + 0.2 + … + 1.6
 
+    def test_another_token_of_the_file_is_shown_when_others_have_shown_too_many_wrong_ones(self) -> None:
+        with tempfile.NamedTemporaryFile("w", suffix=".token") as file:
+            Path(file.name).write_text("old\n")
+            fake = self.fake(lambda *_: b"")
+            fake.answers = lambda *_: answer(200, '{"items":[]}') if fake.token == "Bearer new" else answer(429, ERROR % "E_RATE", "Retry-After: 60")
+            client = Sillok(fake.base, token_file=file.name)
+            Path(file.name).write_text("new\n")
+            self.assertEqual((client.changes(), len(fake.requests)), ({"items": []}, 2))
+
     def test_another_token_of_the_file_is_shown_when_a_node_answers_401(self) -> None:
         with tempfile.NamedTemporaryFile("w", suffix=".token") as file:
             def put(text: str) -> None:

@@ -292,4 +292,33 @@ struct ErasureProgramTests {
         #expect(ByteScan.find(ByteScan.traces(words), in: [a.store, b.store]).isEmpty)
         #expect(try b.verified() == 0)
     }
+
+    @Test(
+        "What a killed comparison of the views has left in TMPDIR goes when the daemon starts, and with an erasure (INV-11)"
+    )
+    func leftovers() throws {
+        let (daemon, place) = (try DaemonProcess("n"), try TemporaryFolder.made())
+        func leave(_ name: String) throws -> String {
+            let left = place.path + "/sillok-views-" + name
+            try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
+            try Data("비밀".utf8).write(to: URL(filePath: left + "/views.db-wal"))
+            return left
+        }
+        func awaitGone(_ path: String) {
+            for _ in 0..<1_200 where FileManager.default.fileExists(atPath: path) { usleep(50_000) }
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+        let first = try leave("killed")
+        try daemon.start(environment: ["TMPDIR": place.path])
+        awaitGone(first)
+        #expect(try daemon.syncctl("append", "--user", "u", "--text", "비밀").code == 0)
+        let second = try leave("later")
+        let plan = place.path + "/plan"
+        for words in [["--reason", "r", "--who", "w", "--plan", plan], ["--confirm", plan]] {
+            let erased = try Programs.syncctl(daemon.store, ["erase", "user", "u"] + words)
+            #expect(erased.code == 0, "\(erased.errors)")
+        }
+        awaitGone(second)
+        #expect(daemon.terminate() == 0)
+    }
 }

@@ -38,6 +38,13 @@ struct ReceiptProgramTests {
         let busan = try b.node()
         let checked = try a.syncctl("check-proof", file, "--witness", busan)
         #expect(checked.code == 0 && checked.output.contains(busan), "\(checked.output) \(checked.errors)")
+        // Its own origins a node does not cosign: of a file with no others its word says nothing.
+        let (alone, store) = (folder.path + "/alone.receipt", folder.path + "/alone")
+        #expect(try Programs.syncctl(store, ["init"]).code == 0)
+        #expect(try Programs.syncctl(store, ["receipt", "--out", alone]).code == 0)
+        let first = try String(contentsOfFile: alone, encoding: .utf8).firstMatch(of: /"node":"([0-9a-f]{64})"/)
+        let node = String(try #require(first).output.1)
+        #expect(try a.syncctl("check-proof", alone, "--witness", node).code == 3)
         let shown = try a.syncctl("receipt", "--lang", "ko")
         #expect(shown.output.contains("sillok/") && shown.output.contains("공동 서명: "), "\(shown.output)")
         // From the files, the same heads: what was cosigned is kept.

@@ -34,6 +34,13 @@ struct CosignerTests {
         }
         #expect(CosignatureList(CosignatureList([said]).bytes, of: said.node)?.entries == [said])
         #expect(CosignatureList(CosignatureList([said]).bytes + [0], of: said.node) == nil)
+        // No date is later than the year 9999: verify.py could not tell it.
+        for (time, isOne) in [(Cosignature.latest, true), (Cosignature.latest + 1, false)] {
+            let late = Cosignature(signing: signed, at: time, with: key)
+            #expect((CosignatureList(CosignatureList([late]).bytes, of: late.node) != nil) == isOne)
+            let line = late.noteSignature(key.publicKey)
+            #expect((Cosignature(line, over: signed, by: key.publicKey) != nil) == isOne)
+        }
     }
 
     @Test("What no release has put into cosigned.db is named, by its name (INV-18)")
