@@ -1,4 +1,4 @@
-"""The model's own tests, the recorder's, and a hundred power-cut images of the real daemon (INV-1, INV-2, INV-7, INV-8)."""
+"""The model's own tests, the recorder's, and some power-cut images of the real daemon (INV-1, INV-2, INV-7, INV-8)."""
 
 import os
 import random
@@ -20,7 +20,7 @@ from programs import PROJECT, Programs, recorder
 from scenarios import CONTROL, Recording
 
 PROGRAMS = os.environ.get("CRASH_PROGRAMS", os.path.join(PROJECT, ".build", "debug"))
-IMAGES = int(os.environ.get("CRASH_IMAGES", "60"))
+IMAGES = int(os.environ.get("CRASH_IMAGES", "24"))
 SEED = int(os.environ.get("CRASH_SEED", "1"))
 MOMENTS = int(os.environ.get("CRASH_MOMENTS", "4"))
 ROOT = "/root"
