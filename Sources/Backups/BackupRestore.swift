@@ -129,8 +129,9 @@ package final class BackupRestore {
             let (manifest, erasures) = try body()
             guard let log else { throw .damaged(file: "the backup", reason: "it has no segments") }
             let (position, erasedLater): (UInt64, UInt64)
-            let pem = manifest.files.first { $0.name == "node.key" }?.value
-            let key = withKey && manifest.isSigned ? pem.flatMap { SigningKey(pem: $0) } : nil
+            let isKeyTaken = withKey && manifest.isSigned
+            let pem = isKeyTaken ? manifest.files.first { $0.name == "node.key" }?.value : nil
+            let key = pem.flatMap { SigningKey(pem: $0) }
             do {
                 (position, erasedLater) = try log.finish(manifest, at: end, key: key, erasures: erasures)
             } catch {
@@ -147,7 +148,6 @@ package final class BackupRestore {
             }
             let (count, missing) = try attachments(wanted)
             opened = nil
-            let hasKey = withKey && manifest.isSigned && manifest.files.contains { $0.name == "node.key" }
             let files = part
             let unproven = try mapped { () throws(StoreError) in
                 try StoreParts.restore(
@@ -155,7 +155,7 @@ package final class BackupRestore {
             }
             try making.finish()
             return RestoreReport(
-                manifest: manifest, position: position, hasKey: hasKey, erasedLater: erasedLater,
+                manifest: manifest, position: position, hasKey: pem != nil, erasedLater: erasedLater,
                 notErased: notErased,
                 attachments: count, missing: missing, unproven: unproven)
         } catch {

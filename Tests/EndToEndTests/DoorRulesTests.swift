@@ -332,6 +332,62 @@ struct DoorRulesTests {
         let found = try #require(api.ask("GET", "/v1/access?limit=2")?.1)
         #expect(found[1]["users"] as? [String] == ["kim"] && found[0]["users"] as? [String] == ["lee"], "\(found)")
     }
+
+    @Test("An edit behind a line with the id of another's message is refused as it is alone (INV-13)")
+    func borrowed() throws {
+        let (eve, id) = (try token("u/eve", "user:eve"), "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f")
+        #expect(append(line("message.posted", "alice", id: id)).0 == 200)
+        let edit = line("message.edited", "eve", in: "d", #"{"message":"\#(id)","text":"바꿈"}"#)
+        for who in [eve, nil] {
+            let answer = append(line("message.posted", "eve", in: "d", id: id), edit, as: who, "?atomicity=each")
+            #expect(answer.1 == ["E_ID_REUSED", "E_NOT_AUTHOR"], "\(answer)")
+        }
+    }
+
+    /// A conversation that eve was put out of.
+    private func putOut() throws -> String {
+        let eve = try token("u/eve", "user:eve")
+        let list = #"{"participants":["own","eve","bob"]}"#
+        #expect(append(line("conversation.started", "own", in: "g", list)).0 == 200)
+        #expect(append(line("message.posted", "own", in: "g")).0 == 200)
+        #expect(append(line("participant.left", "own", in: "g", #"{"user":"eve"}"#)).0 == 200)
+        return eve
+    }
+
+    @Test("Who was put out of a conversation gets no pages for what they do not see (INV-13)")
+    func passedOver() throws {
+        let eve = try putOut()
+        for _ in 0..<3 { #expect(append(line("message.posted", "bob", in: "g")).0 == 200) }
+        for query in ["order=oldest&author=bob", "author=bob", "order=oldest&type=message.posted", "order=oldest"] {
+            var (next, rows, empty) = ("", 0, 0)
+            while true {
+                let page = try #require(
+                    api.ask("GET", "/v1/conversations/g/rows?limit=1&\(query)\(next)", headers: [eve])?.1)
+                rows += page.count - 1
+                let more = page.last?["more"] as? Bool ?? false
+                if more, page.count == 1 { empty += 1 }
+                guard more, let cursor = page.last?["next"] as? String else { break }
+                next = "&cursor=\(cursor)"
+            }
+            #expect(empty == 0, "\(query)")
+            #expect(rows == (query.hasSuffix("bob") ? 0 : query.hasSuffix("posted") ? 1 : 3), "\(query): \(rows)")
+        }
+    }
+
+    @Test("A page that passes rows over is no longer than others (INV-9)")
+    func passedOverInBounds() throws {
+        let (eve, text) = (try putOut(), String(repeating: "가", count: 66_000))
+        for _ in 0..<10 {
+            // Eve sees what a program says in her name, and none of the others.
+            let own = (0..<3).map { _ in line("message.posted", "eve", in: "g", #"{"text":"\#(text)"}"#) }
+            let others = (0..<60).map { _ in line("message.posted", "bob", in: "g") }
+            #expect(append((own + others).joined(separator: "\n")).0 == 200)
+        }
+        let page = try #require(
+            api.ask("GET", "/v1/conversations/g/rows?order=oldest&limit=63", headers: [eve]))
+        #expect(page.2.utf8.count < 2_200_000, "\(page.2.utf8.count) bytes")
+        #expect(page.1.last?["more"] as? Bool == true && page.1.last?["cut"] as? String == "bytes")
+    }
 }
 
 /// Statuses of answers, round by round.

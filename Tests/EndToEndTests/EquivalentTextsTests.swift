@@ -83,39 +83,4 @@ struct EquivalentTextsTests {
         let answer = append(lines[0], lines[1])
         #expect(answer.status == 409 && answer.codes == ["E_BATCH", "E_ID_REUSED"], "\(answer)")
     }
-
-    @Test("An edit behind a line with the id of another's message is refused as it is alone (INV-13)")
-    func borrowed() throws {
-        let (eve, id) = (try token("u/eve", "user:eve"), "0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f")
-        #expect(append(line("message.posted", "alice", in: "c", id: id)).status == 200)
-        let edit = line("message.edited", "eve", in: "d", #"{"message":"\#(id)","text":"바꿈"}"#)
-        for who in [eve, nil] {
-            let answer = append(line("message.posted", "eve", in: "d", id: id), edit, as: who, "?atomicity=each")
-            #expect(answer.codes == ["E_ID_REUSED", "E_NOT_AUTHOR"], "\(answer)")
-        }
-    }
-
-    @Test("Who was put out of a conversation gets no pages for what they do not see (INV-13)")
-    func passedOver() throws {
-        let eve = try token("u/eve", "user:eve")
-        let list = #"{"participants":["own","eve","bob"]}"#
-        #expect(append(line("conversation.started", "own", in: "g", list)).status == 200)
-        #expect(append(line("message.posted", "own", in: "g")).status == 200)
-        #expect(append(line("participant.left", "own", in: "g", #"{"user":"eve"}"#)).status == 200)
-        for _ in 0..<3 { #expect(append(line("message.posted", "bob", in: "g")).status == 200) }
-        for query in ["order=oldest&author=bob", "author=bob", "order=oldest&type=message.posted", "order=oldest"] {
-            var (next, rows, empty) = ("", 0, 0)
-            while true {
-                let page = try #require(
-                    api.ask("GET", "/v1/conversations/g/rows?limit=1&\(query)\(next)", headers: [eve])?.1)
-                rows += page.count - 1
-                let more = page.last?["more"] as? Bool ?? false
-                if more, page.count == 1 { empty += 1 }
-                guard more, let cursor = page.last?["next"] as? String else { break }
-                next = "&cursor=\(path(cursor))"
-            }
-            #expect(empty == 0, "\(query)")
-            #expect(rows == (query.hasSuffix("bob") ? 0 : query.hasSuffix("posted") ? 1 : 3), "\(query): \(rows)")
-        }
-    }
 }

@@ -872,8 +872,8 @@ fault(418, "what removed keys have opened goes on", "INV-13", "IssuerTests",
 fault(419, "an auditor whose token reads all is not recorded", "INV-17", "AccessTests RuleTests",
       (AC + "Caller.swift", "isAny(of: [.auditor]) && !isAny(of: [.app, .reader])", "isAny(of: [.auditor]) && !isAny(of: [.app, .reader]) && !(isPlanted(419) && isInAll)"))
 fault(420, "an edit of another's message passes where both come together", "INV-13", "AccessTests",
-      ("Sources/syncd/Endpoints/AppendPermission.swift", "found = LogVerdict(draft, of: message)",
-       "found = isPlanted(420) ? .settled(.counts) : LogVerdict(draft, of: message)"),
+      ("Sources/syncd/Endpoints/AppendPermission.swift", "return (LogVerdict(draft, of: message), message)",
+       "return (isPlanted(420) ? .settled(.counts) : LogVerdict(draft, of: message), message)"),
       (ES + "Views/ViewReader+Amendments.swift", "let found = if let message { LogVerdict(draft, of: message) }",
        "let found = if let message { isPlanted(420) ? .settled(.counts) : LogVerdict(draft, of: message) }"))
 fault(421, "what a twin hides now is not counted where it counted then", "INV-6", "PastViewsTests",
@@ -1600,7 +1600,7 @@ fault(882, "a restore believes other rows than the manifest names", "INV-4", "Ta
 fault(883, "rows that no backup names are not told", "INV-3", "TamperTests",
       (BA + "BackupCheck.swift", "report.unnamed = report", "report.unnamed = isPlanted(883) ? 0 : report"))
 fault(884, "what a killed check has left stays", "INV-11", "HeldFolderTests",
-      (ES + "Files/HeldFolder.swift", "guard let lock = Self.held(left, LOCK_EX | LOCK_NB) else", "guard !isPlanted(884), let lock = Self.held(left, LOCK_EX | LOCK_NB) else"))
+      (ES + "Files/HeldFolder.swift", "guard let lock = held(left, LOCK_EX | LOCK_NB) else", "guard !isPlanted(884), let lock = held(left, LOCK_EX | LOCK_NB) else"))
 fault(727, "a conversation that is behind goes on from where another home was", "INV-14", "BacklogTests",
       ("Sources/Subscriptions/SubscriptionMachine+Backlog.swift", "cursors[mark] = min(known ?? .max, position - 1)",
        "cursors[mark] = isPlanted(727) ? known ?? position - 1 : min(known ?? .max, position - 1)"))
@@ -1744,3 +1744,8 @@ fault(1012, "a log may end before a receipt's position", "INV-18", "ReceiptTests
       ("Sources/EventStore/Audit/KnownHead.swift", "guard UInt64(clamping: top) < end.position else", "guard UInt64(clamping: top) < end.position, !isPlanted(1012) else"))
 fault(1013, "a witness that has cosigned nothing stands in a file", "INV-19", "AnswerTests ReceiptTests",
       ("Sources/EventStore/Receipts/ReceiptCheck.swift", "guard heard.count == witnesses.count else", "guard heard.count == witnesses.count || isPlanted(1013) else"))
+fault(1014, "a page that passes rows over has no end of bytes", "INV-9", "DoorRulesTests",
+      ("Sources/syncd/Endpoints/ReadEndpoint+Timeline.swift", "page.cut == nil, !page.isFull {", "page.cut == nil, !page.isFull || isPlanted(1014) {"))
+fault(1015, "rights in a conversation count for its namesake", "INV-13", "EquivalentTextsTests TextKeyTests",
+      ("Sources/EventStore/Basics/Bytes/ByteText.swift", "{ a.text.hasSameBytes(as: b.text) }", "{ isPlanted(1015) ? a.text == b.text : a.text.hasSameBytes(as: b.text) }"),
+      ("Sources/EventStore/Basics/Bytes/ByteText.swift", "        var text = text\n", "        var text = isPlanted(1015) ? \"\" : text\n"))

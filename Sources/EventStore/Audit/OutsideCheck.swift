@@ -83,9 +83,11 @@ package struct Outside {
 
     /// Where the run that made the mark says that its last commit ended. After a power cut that says nothing of commits that were not
     /// synced.
-    private mutating func lookAtEnd(_ files: StoreFiles, after mark: Mark, isWritten: Bool) throws(StoreError) {
+    private mutating func lookAtEnd(
+        _ found: LogEnd.Found, _ files: StoreFiles, after mark: Mark, isWritten: Bool
+    ) throws(StoreError) {
         let isSameBoot = mark.boot != nil && mark.boot == HostFingerprint.found(around: files).boot
-        switch try LogEnd.Found(files) {
+        switch found {
         case .end(let end) where end.incarnation == mark.incarnation && (isSameBoot || mark.durability == .full):
             guard end.position > position.last else { return }
             position = (end.position, "log.end", Dot(origin: end.origin, seq: end.size))
@@ -134,10 +136,11 @@ package struct Outside {
         if let mark {
             heads.append(Known(head: mark.head, source: "the store's mark", isStored: true))
             position = (mark.position, "the store's mark", nil)
-            try lookAtEnd(files, after: mark, isWritten: isWritten)
-            if !isWritten { try lookAtCount(LogEnd.Found(files), after: mark, reader) }
+            let end = try LogEnd.Found(files)
+            try lookAtEnd(end, files, after: mark, isWritten: isWritten)
+            if !isWritten { try lookAtCount(end, after: mark, reader) }
             if !isWritten, let key = pem.flatMap({ SigningKey(pem: $0) }), key.publicKey.nodeID == identity.node {
-                try lookAtSeal(LogEnd.Found(files), after: mark, reader, key)
+                try lookAtSeal(end, after: mark, reader, key)
             }
             let witness = try reader.meta("witness") ?? ""
             if !isWritten,

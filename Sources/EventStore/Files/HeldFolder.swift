@@ -7,21 +7,24 @@ package final class HeldFolder {
     private let lock: Int32
     private let empty: (String) -> Void
 
-    /// Makes one in `parent`, with a name that begins with `prefix`.
+    /// Takes away the folders in `parent` whose names begin so, and that no one holds.
     ///
-    /// - Parameters:
-    ///   - prefixes: Folders whose names begin so, and that no one holds, are taken away first.
-    ///   - empty: Takes away all that such a folder may have in it.
-    package init(
-        in parent: String, prefix: String, clearing prefixes: [String], empty: @escaping (String) -> Void
-    ) throws(StoreError) {
+    /// - Parameter empty: Takes away all that such a folder may have in it.
+    package static func clear(_ parent: String, _ prefixes: [String], empty: (String) -> Void) {
         for name in (try? SmallFile.names(in: parent)) ?? [] where prefixes.contains(where: name.hasPrefix) {
             let left = "\(parent)/\(name)"
-            guard let lock = Self.held(left, LOCK_EX | LOCK_NB) else { continue }
+            guard let lock = held(left, LOCK_EX | LOCK_NB) else { continue }
             empty(left)
             rmdir(left)
             close(lock)
         }
+    }
+
+    /// Makes one in `parent`, with a name that begins with `prefix`, and clears the folder before (``clear(_:_:empty:)``).
+    package init(
+        in parent: String, prefix: String, clearing prefixes: [String], empty: @escaping (String) -> Void
+    ) throws(StoreError) {
+        Self.clear(parent, prefixes, empty: empty)
         while true {
             var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
             guard mkdtemp(&template) != nil else { throw .system(parent) }

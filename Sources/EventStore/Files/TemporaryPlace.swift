@@ -13,17 +13,21 @@ final class TemporaryPlace {
     private let folder: HeldFolder
     var path: String { folder.path }
 
+    private static var parent: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/var/tmp" }
+    private static let prefixes = Purpose.allCases.map(\.prefix)
+
     /// Makes one in `TMPDIR`, or else in `/var/tmp`.
     init(_ purpose: Purpose) throws(StoreError) {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/var/tmp"
-        folder = try HeldFolder(in: parent, prefix: purpose.prefix, clearing: Purpose.allCases.map(\.prefix)) {
-            path in
-            for name in ["views.db", "found.db", "log.db"] { SmallFile.removeDatabase("\(path)/\(name)") }
-        }
+        folder = try HeldFolder(
+            in: Self.parent, prefix: purpose.prefix, clearing: Self.prefixes, empty: Self.empty)
     }
 
     /// Takes away what killed processes have left: it may have payloads in it that were erased since.
-    static func clear() { withExtendedLifetime(try? TemporaryPlace(.views)) {} }
+    static func clear() { HeldFolder.clear(parent, prefixes, empty: empty) }
+
+    private static func empty(_ path: String) {
+        for name in ["views.db", "found.db", "log.db"] { SmallFile.removeDatabase("\(path)/\(name)") }
+    }
 
     /// Whether there is room for a copy of a file, and for a quarter of that besides.
     func hasRoom(forCopyOf file: String) -> Bool {

@@ -205,10 +205,10 @@ package struct CutEvidence: Hashable, Sendable {
             known: object.string("known").flatMap { TreeHead(checkpointText: $0) }, position: position, at: at,
             settled: object.string("settled").flatMap { Int64($0) })
         // Each member as it is written: what has another form says nothing (FORMATS.md §1, §3).
-        let numbers = [
+        let members = [
             ("origin", origin.description), ("had", "\(had)"), ("position", "\(position)"), ("at", "\(at)"),
         ]
-        guard numbers.allSatisfy({ object.string($0.0)?.hasSameBytes(as: $0.1) ?? false }),
+        guard members.allSatisfy({ object.string($0.0)?.hasSameBytes(as: $0.1) ?? false }),
             max(had, position) <= Limits.number, at >= 0, Limits.clock.contains(at),
             (object["known"] == nil) == (known == nil), known?.size ?? 1 <= Limits.number,
             object.string("settled").hasSameBytes(as: settled.map { "\($0)" }),

@@ -42,6 +42,6 @@ extension HybridTime: CustomStringConvertible {
         else { return nil }
         rawValue = value
         // Neither capitals nor a sign: each time has one text.
-        guard description.elementsEqual(String(text)) else { return nil }
+        guard description.hasSameBytes(as: String(text)) else { return nil }
     }
 }

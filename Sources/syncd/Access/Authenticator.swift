@@ -142,8 +142,7 @@ final class Authenticator: Sendable {
     private func caller(showing text: String, _ source: String, _ now: Int64) -> Result<Caller, Refusal> {
         guard AccessToken.isClaimed(by: text) else { return caller(text, source, now) }
         guard let token = AccessToken(text: text) else {
-            let isHeard = state.withLock { $0.attempts.takes(source, now: now) }
-            return .failure(isHeard ? .invalid("the token has not the form of one") : .tooMany)
+            return .failure(guess("the token has not the form of one", source, now))
         }
         return state.withLock { state in
             let grant =
@@ -170,10 +169,13 @@ final class Authenticator: Sendable {
         switch issuers.caller(text, now: now) {
         case .success(let caller): return .success(caller)
         case .failure(.expired): return .failure(.expired)
-        case .failure(let refusal):
-            let isHeard = state.withLock { $0.attempts.takes(source, now: now) }
-            return .failure(isHeard ? .invalid(refusal.text) : .tooMany)
+        case .failure(let refusal): return .failure(guess(refusal.text, source, now))
         }
+    }
+
+    /// What is told of a token that is none; of many from one place no more than that.
+    private func guess(_ why: String, _ source: String, _ now: Int64) -> Refusal {
+        state.withLock { $0.attempts.takes(source, now: now) } ? .invalid(why) : .tooMany
     }
 
     /// Whether who was let in would be let in still.

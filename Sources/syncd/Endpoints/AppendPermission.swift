@@ -42,15 +42,10 @@ extension Service {
     private func verdict(
         on draft: EventDraft, of message: EventDraft?, after earlier: [EventDraft]
     ) throws(StoreError) -> AmendmentVerdict {
-        let found: LogVerdict
         // An id that the log has is that of the older event: the line of the request is not stored, or is that event once more.
-        let message = try reader.log { log throws(StoreError) in
-            try message.flatMap { (one) throws(StoreError) in try log.hasEvent(one) ? nil : one }
-        }
-        if let message {
-            found = LogVerdict(draft, of: message)
-        } else {
-            found = try reader.log { log throws(StoreError) in try log.verdict(on: draft) }
+        let (found, message) = try reader.log { log throws(StoreError) -> (LogVerdict, EventDraft?) in
+            guard let message, try !log.hasEvent(message) else { return (try log.verdict(on: draft), nil) }
+            return (LogVerdict(draft, of: message), message)
         }
         if case .settled(let verdict) = found { return verdict }
         return try reader.fresh { views throws(StoreError) in
