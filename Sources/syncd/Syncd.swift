@@ -90,8 +90,6 @@ enum Syncd {
             return .success
         }
         if arguments.flag("check-config") {
-            _ = try TokenIssuers.read(settings.configuration.api.issuers)
-            _ = try APIServer.tls(settings.configuration.api)
             // A store that cannot be read says itself at the start what is wrong with it.
             let files = StoreFiles(settings.configuration.storage.dir)
             if files.exists, let reader = try? LogReader(files),

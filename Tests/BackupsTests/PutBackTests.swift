@@ -156,4 +156,50 @@ struct PutBackTests {
         #expect(try ByteScan.find([word], in: [archive.restore("r", first.id).folder]).isEmpty)
         #expect(try ByteScan.find([word], in: [archive.restore("s", made.manifest.id).folder]).isEmpty)
     }
+
+    @Test(
+        "Copies of a history that the node has left are brought up, too, though theirs are greater positions of the same erasures"
+    )
+    func leftHistory() throws {
+        let word = Self.word()
+        let archive = try Archive()
+        let peer = try Archive()
+        try archive.append(5, user: "u-1", text: word)
+        try carry(archive.store, peer.store)
+        let first = try archive.create().manifest
+        try archive.append(50)
+        try peer.erase("u-2")
+        try carry(peer.store, archive.store)
+        try archive.create()
+        let old = archive.folder.file("old")
+        try FileManager.default.copyItem(atPath: archive.repositoryPath, toPath: old)
+        try peer.erase("u-1")
+        try carry(peer.store, archive.store)
+        try archive.create()
+        #expect(try !hasWord(word, archive))
+
+        let rewound = try archive.restore("rewound", first.id)
+        archive.store.close()
+        try FileManager.default.removeItem(atPath: archive.files.folder)
+        try FileManager.default.moveItem(atPath: rewound.folder, toPath: archive.files.folder)
+        archive.store = try EventStore(opening: archive.files.folder)
+        try carry(peer.store, archive.store)
+        try Self.rsync(old, archive.repositoryPath)
+        #expect(try ByteScan.find([word], in: [archive.restore("before", first.id).folder]).count > 0)
+        try archive.create()
+        #expect(try ByteScan.find([word], in: [archive.restore("after", first.id).folder]).isEmpty)
+    }
+
+    /// What `to` lacks of the events of `from`, as a peer sends it; with the erasures in it applied.
+    private func carry(_ from: EventStore, _ to: EventStore) throws {
+        try from.flushBlocking()
+        let known = try LogReader(to.files).vector()
+        let outgoing = try OutgoingReader(from)
+        let batch = try outgoing.batch(
+            after: try outgoing.start(for: known), lacking: known, limits: OutgoingLimits())
+        let verified = try to.makeVerifierBlocking().verify(batch.events, batch.coverage)
+        try blocking { to.ingest(verified, completion: $0) }
+        try to.finishErasures()
+        try to.flushBlocking()
+    }
 }

@@ -134,6 +134,11 @@ struct LoadedConfiguration: Sendable {
     /// Who said what is in effect for a key.
     func origin(of path: String) -> ConfigurationOrigin { origins[path] ?? .builtIn }
 
+    /// Adds what is wrong with the values of these keys as they are in effect.
+    mutating func report(_ found: [(path: String, message: String)]) {
+        for (path, message) in found { report(origin(of: path), message) }
+    }
+
     fileprivate mutating func report(_ origin: ConfigurationOrigin, _ message: String) {
         problems.append(ConfigurationProblem(origin: origin, message: message))
     }

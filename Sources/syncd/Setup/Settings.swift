@@ -23,8 +23,6 @@ struct Settings {
                 hint: "syncd --print-config shows every key.", exitCode: .configuration)
         }
         var configuration = loaded.configuration
-        try Self.requireSafe(configuration.api)
-        try Self.requireApart(configuration)
         if isDevelopment {
             if arguments.value("data-dir") == nil {
                 configuration.storage.dir = Self.absolute(arguments.positional("dir") ?? "syncd-dev")
@@ -60,40 +58,61 @@ struct Settings {
         ]
     }
 
-    /// Tokens must not be read on their way.
-    private static func requireSafe(_ api: DaemonConfiguration.API) throws(CommandFailure) {
-        func refuse(_ what: String, _ hint: String) -> CommandFailure {
-            CommandFailure(code: "E_CONFIG", what, hint: hint, exitCode: .configuration)
+    /// What is wrong with values that each are fine, by key: the daemon would not start, or others could read tokens on their way.
+    private static func contradictions(
+        _ configuration: DaemonConfiguration
+    ) -> [(path: String, message: String)] {
+        var found: [(path: String, message: String)] = []
+        let api = configuration.api
+        if (api.tls.certificate == nil) != (api.tls.key == nil) {
+            found.append(
+                (
+                    "api.tls.certificate",
+                    "api.tls has a certificate or a key, but not both: api.tls.certificate and api.tls.key"
+                ))
         }
-        guard (api.tls.certificate == nil) == (api.tls.key == nil) else {
-            throw refuse("api.tls has a certificate or a key, but not both", "api.tls.certificate and api.tls.key")
+        for (path, file) in [("api.tls.certificate", api.tls.certificate), ("api.tls.key", api.tls.key)] {
+            guard let file, access(file, F_OK) != 0, errno == ENOENT || errno == ENOTDIR else { continue }
+            found.append((path, "\(path): \(file) is not there; it takes the path of the file, in PEM"))
         }
-        for (name, path) in [("certificate", api.tls.certificate), ("key", api.tls.key)] {
-            guard let path, access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR else { continue }
-            throw refuse("api.tls.\(name): \(path) is not there", "the path of the file, in PEM")
+        if let listen = api.listen, !listen.isLoopback, api.tls.certificate == nil {
+            found.append(
+                (
+                    "api.listen",
+                    "api.listen: \(listen) can be reached from elsewhere, and without TLS others can read the tokens on "
+                        + "their way: api.tls.certificate and api.tls.key; or 127.0.0.1 and a proxy that ends TLS"
+                ))
         }
-        guard let listen = api.listen, !listen.isLoopback, api.tls.certificate == nil else { return }
-        throw refuse(
-            "api.listen: \(listen) can be reached from elsewhere, and without TLS others can read the tokens on their way",
-            "api.tls.certificate and api.tls.key; or 127.0.0.1 and a proxy that ends TLS")
-    }
-
-    /// Each address can be listened at once, and the kernel takes short paths of sockets only (unix(7): 108 bytes with the end).
-    private static func requireApart(_ configuration: DaemonConfiguration) throws(CommandFailure) {
-        func refuse(_ what: String, _ hint: String) -> CommandFailure {
-            CommandFailure(code: "E_CONFIG", what, hint: hint, exitCode: .configuration)
-        }
-        if let path = configuration.api.socket.path, path.utf8.count > 107 {
-            throw refuse("api.socket.path has \(path.utf8.count) bytes, 107 are possible: \(path)", "a shorter path")
+        // unix(7): 108 bytes with the end.
+        if let path = api.socket.path, path.utf8.count > 107 {
+            found.append(
+                (
+                    "api.socket.path",
+                    "api.socket.path has \(path.utf8.count) bytes, 107 are possible; a shorter path: \(path)"
+                ))
         }
         let places = [
-            ("api.listen", configuration.api.listen), ("metrics.listen", configuration.metrics.listen),
+            ("api.listen", api.listen), ("metrics.listen", configuration.metrics.listen),
             ("peers.listen", configuration.peers.listen),
-        ].compactMap { name, place in place.map { (name, $0) } }
-        for (index, (name, place)) in places.enumerated() where place.port != 0 {
+        ].compactMap { path, place in place.map { (path, $0) } }
+        for (index, (path, place)) in places.enumerated() where place.port != 0 {
             guard let other = places[..<index].first(where: { $0.1 == place }) else { continue }
-            throw refuse("\(name) and \(other.0) are both \(place)", "another port for one of them")
+            found.append((path, "\(path) and \(other.0) are both \(place): another port for one of them"))
         }
+        return found
+    }
+
+    /// What a start would refuse of the files that the configuration names.
+    private static func unusable(_ api: DaemonConfiguration.API) -> [(path: String, message: String)] {
+        var found: [(path: String, message: String)] = []
+        func look(_ path: String, _ body: () throws(CommandFailure) -> Void) {
+            do throws(CommandFailure) { try body() } catch {
+                found.append((path, error.hint.map { "\(error.what): \($0)" } ?? error.what))
+            }
+        }
+        look("api.jwt") { () throws(CommandFailure) in _ = try TokenIssuers.read(api.issuers) }
+        look("api.tls.certificate") { () throws(CommandFailure) in _ = try APIServer.tls(api) }
+        return found
     }
 
     /// What all sources say together, and what is wrong with them; with the name of the file.
@@ -123,7 +142,11 @@ struct Settings {
             name in
             arguments.value(name).map { (name: "--\(name)", value: isPath(name, $0) ? absolute($0) : $0) }
         }
-        return (source, sources.load())
+        var loaded = sources.load()
+        var refused = contradictions(loaded.configuration)
+        if arguments.flag("check-config"), refused.isEmpty { refused = unusable(loaded.configuration.api) }
+        loaded.report(refused)
+        return (source, loaded)
     }
 
     /// What a file says. Bytes that are no text would become other names and paths.
