@@ -67,6 +67,14 @@ enum Daemon {
         let (views, reader) = try manager.whileStarting("opening the views") { () throws(CommandFailure) in
             try follow(store, log)
         }
+        // A start that is refused lets go of the views in order: else the next one had to prove them.
+        var isRefused = true
+        defer {
+            if isRefused {
+                views.stop()
+                store.close()
+            }
+        }
         do throws(StoreError) { try store.confirmErasures() } catch { throw CommandFailure(error) }
         let audit = ViewsAudit(
             store.files, views, isOwed: isUnproven, every: configuration.verify.views, log)
@@ -94,6 +102,7 @@ enum Daemon {
             began: Beginning(node.standings().mine, origin: store.identity.origin, top: views.top),
             sizes: SizeGauge(store.files), pages: PageFiles(folder: settings.pages))
         let server = try APIServer(service, configuration, manager, log, wake: wake)
+        isRefused = false
         // Last of all that may fail: it holds the store until it is stopped.
         let witness = WitnessDesk(store, node, log)
         service.witness.withLock { $0 = witness }

@@ -50,6 +50,36 @@ struct ProgramStartTests {
         #expect(node.terminate() == 0)
     }
 
+    @Test(
+        "A start that is refused, for an address that another process has, leaves the views as proven as they were",
+        arguments: ["peers", "metrics"])
+    func refusedStart(section: String) async throws {
+        let node = try DaemonProcess("n")
+        try node.start()
+        #expect(node.terminate() == 0)
+        let taken = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(taken) }
+        var address = sockaddr_in()
+        (address.sin_family, address.sin_addr.s_addr) = (sa_family_t(AF_INET), UInt32(0x7F00_0001).bigEndian)
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let port = withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                guard bind(taken, address, length) == 0, listen(taken, 1) == 0 else { return UInt16(0) }
+                return getsockname(taken, address, &length) == 0
+                    ? address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                        UInt16(bigEndian: $0.pointee.sin_port)
+                    } : 0
+            }
+        }
+        #expect(port != 0)
+        var syncd = try Tool.named("syncd")
+        syncd.environment["SYNCD_\(section.uppercased())__LISTEN"] = "127.0.0.1:\(port)"
+        let refused = try await syncd.run(["--data-dir", node.store, "--socket", "none"])
+        #expect(refused.code == 69, "\(refused.code) \(refused.errors)")
+        let mark = try String(contentsOfFile: node.store + "/views.mark", encoding: .utf8)
+        #expect(mark.hasPrefix("closed "), "\(mark)")
+    }
+
     @Test("A program that is started without any word, its own name neither, refuses")
     func noArguments() async throws {
         let script = "import os; os.execve('\(try Tool.named("syncctl").path)', [], {})"
