@@ -117,6 +117,8 @@ def strange(node, hers, token, role, own, of=""):
     """Every route with every id of hers, and with one that is no one's: the answers are the same, and none has a byte of hers."""
     count, wrong = 0, []
     for path, operations in DOCUMENT["paths"].items():
+        if path == "/v1/direct/{user}" and role == "user":
+            continue  # a conversation of two begins with anyone, be they here or not: direct()
         for method, operation in operations.items() if path.startswith(of) else ():
             barred = role not in operation["x-roles"]
             body = body_of(operation, path, hers, own)
@@ -131,7 +133,8 @@ def strange(node, hers, token, role, own, of=""):
                         if found:
                             wrong.append(f"{role} {method} {here} {status} has {found[0].decode()}")
                         # A live item and a definition are something that is written: there no room is told from another, either.
-                        writes = method == "PUT" or path.endswith("/live")
+                        # So it is with what a user does with what is theirs.
+                        writes = method == "PUT" or path.endswith("/live") or path.startswith("/v1/users/") and method not in ("GET", "HEAD")
                         want = 403 if barred or writes else 404 if name else None
                         if want and status != want:
                             wrong.append(f"{role} {method} {here} is {status}, not {want}")
@@ -241,6 +244,19 @@ class Follower(threading.Thread):
         self.ended = time.time()
 
 
+@check("17d a conversation of two does not tell who is here")
+def direct():
+    node = Node("d17")
+    hers = Household(node)
+    alice = node.token("user/alice", "user:alice")
+    for again in (201, 200):
+        answers = [raw(node, "POST", "/v1/direct/" + quoted(one), alice) for one in (hers.user, hers.user.replace(hers.mark, "0" * 16))]
+        told = [(status, re.sub(rb"Date: .*|dm-[a-z2-7]{26}|[0-9a-f]{16}", b"", got)) for status, got in answers]
+        assert told[0] == told[1] and told[0][0] == again, answers
+    node.stop()
+    return "201, then 200, for who is here and for who is not; the answers differ in names alone"
+
+
 @check("18 a room that was left")
 def left():
     node, other = Node("a18", listen=True), Node("b18", listen=True)
@@ -266,14 +282,14 @@ def left():
         later.append(event("message.retracted", "boram", room, message=before[2]))
         later.append(event("conversation.renamed", "boram", room, title="LATER title"))
         later.append(event("participant.joined", "boram", room, user="chul"))
-        her.append(later)
+        end = her.append(later)[-2]["position"]
         her.ask("POST", f"/v1/conversations/{room}/live", {"kind": "typing", "text": "LATER live"})
         time.sleep(0.3)
         client = Client(node, alice)
         pages = {}
         for path in (f"/v1/conversations/{room}/rows?limit=500&order=oldest", f"/v1/conversations/{room}",
                      f"/v1/changes?after=first&limit=1000&conversation={room}", f"/v1/changes?after={quoted(feed)}&limit=1000",
-                     "/v1/users/alice/history?limit=500", f"/v1/conversations/{room}/rows?known_at=100000", f"/v1/changes?after=first&user=boram&limit=1000"):
+                     "/v1/users/alice/history?limit=500", f"/v1/conversations/{room}/rows?known_at={end}", f"/v1/changes?after=first&user=boram&limit=1000"):
             status, got = client.ask("GET", path)
             pages[path] = got
             # The conversation itself is of today, and for those who are in it.

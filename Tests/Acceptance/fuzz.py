@@ -257,7 +257,7 @@ class Fuzz:
                 self.good.add((method, route))
             if not streams:
                 self.times.append(time.time() - began)
-        found = judge(method, route if method in ("GET", "HEAD", "POST", "PUT", "DELETE") else None, answer.status, form, got, whole=not streams)
+        found = judge(method, route if method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE") else None, answer.status, form, got, whole=not streams)
         operation = DOCUMENT["paths"].get(route, {}).get("get" if method == "HEAD" else method.lower())
         if route is None or not operation:
             # Of what is not in the document only this is known: no fault of the daemon, and errors are problems.

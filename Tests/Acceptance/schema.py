@@ -4,7 +4,7 @@ import json, os, re, uuid
 HERE = os.path.dirname(os.path.abspath(__file__))
 DOCUMENT = json.load(open(os.path.join(HERE, "../../docs/openapi.json")))
 CODES = set(re.findall(r"^\| `(E_[A-Z_]+)`", open(os.path.join(HERE, "../../docs/reference/ERRORS.md")).read(), re.M))
-KNOWN = {"$ref", "type", "properties", "required", "items", "anyOf", "enum", "format", "minimum", "maximum", "description", "example"}
+KNOWN = {"$ref", "type", "properties", "required", "items", "anyOf", "enum", "format", "minimum", "maximum", "minLength", "minItems", "maxItems", "description", "example"}
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 OPERATIONS = [(method.upper(), path, operation) for path, methods in DOCUMENT["paths"].items()
               for method, operation in methods.items() if method != "parameters"]
@@ -33,6 +33,8 @@ def fault(value, schema, at="answer"):
             return f"{at} is out of its bounds: {value}"
     elif kind and not isinstance(value, KINDS[kind]):
         return f"{at} is no {kind}: {value!r:.60}"
+    if isinstance(value, str) and len(value) < schema.get("minLength", 0):
+        return f"{at} is too short: {value!r:.60}"
     if "enum" in schema and value not in schema["enum"]:
         return f"{at} is none of {schema['enum']}: {value!r:.60}"
     if schema.get("format") == "uuid":
@@ -49,6 +51,8 @@ def fault(value, schema, at="answer"):
         for name, one in schema.get("properties", {}).items():
             if name in value and (found := fault(value[name], one, f"{at}.{name}")):
                 return found
+    if kind == "array" and not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
+        return f"{at} has {len(value)} items"
     if kind == "array" and "items" in schema:
         for number, one in enumerate(value):
             if found := fault(one, schema["items"], f"{at}[{number}]"):

@@ -157,8 +157,10 @@ def ends():
     assert [Client(at, short).ask("GET", "/v1/me")[0] for at in (node, third)] == [401, 401]
     status, got = Client(node, jwt).json("GET", "/v1/me")
     assert status == 401 and got["code"] == "E_TOKEN_EXPIRED", got
-    # Where grants of others are not believed, and roles that count at one node alone.
-    app, admin, both = node.token("a/app", "app"), node.token("a/admin", "admin"), node.token("a/both", "operator", "reader")
+    # Where grants of others are not believed, and roles that count at one node alone: they stand in tokens of their own.
+    status, got = Client(node).ask("POST", "/v1/credentials", {"principal": "a/both", "roles": ["operator", "reader"]})
+    assert status == 400 and b"E_PARAMETER" in got, (status, got)
+    app, admin, both = node.token("a/app", "app"), node.token("a/admin", "admin"), node.token("a/operator", "operator")
     until(5, lambda: Client(third, app).ask("GET", "/v1/me")[0] == 200, "a grant does not come")
     time.sleep(1)
     assert Client(other, app).ask("GET", "/v1/me")[0] in REFUSED, "trust_grants: false"
