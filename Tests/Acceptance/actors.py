@@ -275,9 +275,8 @@ def audited():
             if not got[-1].get("next"):
                 return found
             cursor = "&cursor=" + quoted(got[-1]["next"])
-    # No scope and no other role lets an auditor read without one.
-    for roles, scope in ((["auditor"], "all"), (["auditor", "user:zoe"], "own"), (["auditor", "bot:zoe"], "own"),
-                         (["auditor", "reader"], "own"), (["auditor", "app"], "all")):
+    # No scope lets an auditor read without one, and no other role but those that read all themselves.
+    for roles, scope in ((["auditor"], "all"), (["auditor", "user:zoe"], "own"), (["auditor", "bot:zoe"], "own")):
         several = node.token("auditor/several", *roles, scope=scope)
         for path in routes:
             status, got = raw(node, "GET", path + ("?after=first" if path == "/v1/changes" else ""), several)
