@@ -75,15 +75,16 @@ enum Syncd {
         if let extra = arguments.positional("dir"), !arguments.flag("dev") {
             throw CommandFailure(code: "E_USAGE", "'\(extra)' only goes with --dev", exitCode: .usage)
         }
+        let look = arguments.flag("check-config") ? unusable : { _ in [] }
         let isJSON = arguments.flag("json")
         if isJSON, arguments.flag("check-config") || arguments.flag("print-config") {
-            let problems = try Settings.load(arguments).loaded.problems
+            let problems = try Settings.load(arguments, looking: look).loaded.problems
             if !problems.isEmpty {
                 try show(problems.map(\.json))
                 return .configuration
             }
         }
-        let settings = try Settings(arguments)
+        let settings = try Settings(arguments, looking: look)
         if arguments.flag("print-config") {
             let values = settings.loaded.effective()
             if isJSON { try show(values.map(\.json)) } else { try show(values.map { $0.text + "\n" }.joined()) }
@@ -120,6 +121,19 @@ enum Syncd {
                 LogLine(level: .error, code: error.code, text: error.what, fields: fields))
             return error.exitCode
         }
+    }
+
+    /// What a start would refuse of the files that the configuration names.
+    private static func unusable(_ api: DaemonConfiguration.API) -> Settings.Refused {
+        var found: Settings.Refused = []
+        func look(_ path: String, _ body: () throws(CommandFailure) -> Void) {
+            do throws(CommandFailure) { try body() } catch {
+                found.append((path, error.hint.map { "\(error.what): \($0)" } ?? error.what))
+            }
+        }
+        look("api.jwt") { () throws(CommandFailure) in _ = try TokenIssuers.read(api.issuers) }
+        look("api.tls.certificate") { () throws(CommandFailure) in _ = try APIServer.tls(api) }
+        return found
     }
 
     /// The lines, and one that says that these were all.

@@ -199,6 +199,8 @@ struct PutBackTests {
             after: try outgoing.start(for: known), lacking: known, limits: OutgoingLimits())
         let verified = try to.makeVerifierBlocking().verify(batch.events, batch.coverage)
         try blocking { to.ingest(verified, completion: $0) }
+        // As the daemon does.
+        try to.confirmErasures()
         try to.finishErasures()
         try to.flushBlocking()
     }

@@ -14,8 +14,14 @@ struct Settings {
 
     private static let usualFile = "/etc/syncd/syncd.json5"
 
-    init(_ arguments: ParsedArguments) throws(CommandFailure) {
-        let (source, loaded) = try Self.load(arguments)
+    /// What is wrong, by the keys that say it.
+    typealias Refused = [(path: String, message: String)]
+
+    /// - Parameter look: What a start would refuse of the files that the configuration names, where that is asked.
+    init(
+        _ arguments: ParsedArguments, looking look: (DaemonConfiguration.API) -> Refused = { _ in [] }
+    ) throws(CommandFailure) {
+        let (source, loaded) = try Self.load(arguments, looking: look)
         (isDevelopment, self.source, self.loaded) = (arguments.flag("dev"), source, loaded)
         guard loaded.problems.isEmpty else {
             throw CommandFailure(
@@ -59,10 +65,8 @@ struct Settings {
     }
 
     /// What is wrong with values that each are fine, by key: the daemon would not start, or others could read tokens on their way.
-    private static func contradictions(
-        _ configuration: DaemonConfiguration
-    ) -> [(path: String, message: String)] {
-        var found: [(path: String, message: String)] = []
+    private static func contradictions(_ configuration: DaemonConfiguration) -> Refused {
+        var found: Refused = []
         let api = configuration.api
         if (api.tls.certificate == nil) != (api.tls.key == nil) {
             found.append(
@@ -102,22 +106,9 @@ struct Settings {
         return found
     }
 
-    /// What a start would refuse of the files that the configuration names.
-    private static func unusable(_ api: DaemonConfiguration.API) -> [(path: String, message: String)] {
-        var found: [(path: String, message: String)] = []
-        func look(_ path: String, _ body: () throws(CommandFailure) -> Void) {
-            do throws(CommandFailure) { try body() } catch {
-                found.append((path, error.hint.map { "\(error.what): \($0)" } ?? error.what))
-            }
-        }
-        look("api.jwt") { () throws(CommandFailure) in _ = try TokenIssuers.read(api.issuers) }
-        look("api.tls.certificate") { () throws(CommandFailure) in _ = try APIServer.tls(api) }
-        return found
-    }
-
     /// What all sources say together, and what is wrong with them; with the name of the file.
     static func load(
-        _ arguments: ParsedArguments
+        _ arguments: ParsedArguments, looking look: (DaemonConfiguration.API) -> Refused
     ) throws(CommandFailure) -> (source: String, loaded: LoadedConfiguration) {
         let named = arguments.value("config")
         let source = named ?? usualFile
@@ -143,9 +134,8 @@ struct Settings {
             arguments.value(name).map { (name: "--\(name)", value: isPath(name, $0) ? absolute($0) : $0) }
         }
         var loaded = sources.load()
-        var refused = contradictions(loaded.configuration)
-        if arguments.flag("check-config"), refused.isEmpty { refused = unusable(loaded.configuration.api) }
-        loaded.report(refused)
+        let refused = contradictions(loaded.configuration)
+        loaded.report(refused.isEmpty ? look(loaded.configuration.api) : refused)
         return (source, loaded)
     }
 
