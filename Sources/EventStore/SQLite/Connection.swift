@@ -42,6 +42,7 @@ final class Connection {
         _ = sillok_sqlite_config_multithread()
         _ = sillok_sqlite_config_memstatus(0)
         _ = sillok_sqlite_config_no_bulk_cache()
+        KeptOwners.register()
         return JournalBlindness.register()
     }()
 
