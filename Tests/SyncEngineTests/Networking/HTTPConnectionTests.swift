@@ -166,6 +166,25 @@ import Testing
         #expect(await eventually { server.openConnections == 0 })
     }
 
+    /// They have limits of their own: to connect, to begin and to send (docs/operating/configuration.md, `api.idle_timeout`).
+    @Test func newConnectionsAndRequestsUnderWayAreNotIdle() async throws {
+        var limits = HTTPLimits()
+        limits.idleTimeout = .milliseconds(50)
+        let server = try TestHTTPServer(limits: limits, handler: HTTPServerTests.echo)
+        let begun = ["", "GET / HTTP/1.1\r\nHo", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab"]
+        let clients = try begun.map { text in
+            let client = try RawHTTPClient(unixSocket: server.path)
+            client.send(text)
+            return client
+        }
+        try await Task.sleep(for: .milliseconds(600))
+        #expect(server.openConnections == 3)
+        for (client, rest) in zip(clients, [Self.get, "st: x\r\n\r\n", "cd"]) {
+            client.send(rest)
+            #expect(client.read().hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+
     /// After the last answer the server waits for the client's goodbye, but not for ever.
     @Test func lastAnswersAreFollowedByAGoodbye() async throws {
         let server = try TestHTTPServer(handler: HTTPServerTests.echo)

@@ -50,7 +50,8 @@ extension HTTPConnection {
         case .reading:
             let limit = parser.isInHead ? headDeadline : requestDeadline
             let isLate = begun.map { now > $0 && now - $0 > limit } ?? false
-            if now >= deadline || isIdle || isLate { close() }
+            let isSilent = begun == nil && now > lastProgress && now - lastProgress > patience
+            if now >= deadline || isSilent || isLate { close() }
         case .leaving: if now >= deadline { close() }
         // An answer may be quiet for long; but one that is there must be taken.
         case .answering, .flushing:

@@ -69,6 +69,8 @@ final class HTTPConnection {
     let requestDeadline: UInt64
     /// When a whole request must have come, or the client must have left; nanoseconds of ``MonotonicClock``.
     var deadline: UInt64
+    /// For how long it may ask for nothing: a new connection for less than one that has been answered. Nanoseconds.
+    var patience: UInt64
     /// When a byte last went in or out, or an answer was finished.
     var lastProgress: UInt64
 
@@ -91,6 +93,7 @@ final class HTTPConnection {
         headDeadline = limits.headDeadline.wholeNanoseconds
         requestDeadline = limits.requestDeadline.wholeNanoseconds
         deadline = lastProgress + requestDeadline
+        patience = requestDeadline
         makeEvents()
         watchReading(true)
     }
@@ -388,6 +391,7 @@ final class HTTPConnection {
         lastProgress = MonotonicClock.now
         if isLast { return leave() }
         deadline = lastProgress + idleTimeout + requestDeadline
+        patience = idleTimeout
         phase = .reading
         if !hasEnded { watchReading(true) }
         if isServing { return }
