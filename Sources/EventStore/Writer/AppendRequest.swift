@@ -37,6 +37,8 @@ public enum AppendRejection: Error, Hashable, Sendable {
     case invalid(InvalidEvent)
     /// Its id belongs to an event with other content, at `position`.
     case idReused(position: UInt64)
+    /// An earlier draft of the same request, the one at `index`, has the id and other content.
+    case idTwice(index: Int)
     /// The conversation is not at the version the appender expected.
     case conversationMoved(expected: UInt64, actual: UInt64)
     /// It begins a conversation that has events already, and its appender may begin new ones alone.
@@ -48,7 +50,7 @@ public enum AppendRejection: Error, Hashable, Sendable {
     public var code: String {
         switch self {
         case .invalid(let invalid): invalid.code
-        case .idReused: "E_ID_REUSED"
+        case .idReused, .idTwice: "E_ID_REUSED"
         case .conversationMoved: "E_VERSION"
         case .begun: "E_BEGUN"
         case .batchRejected: "E_BATCH"
@@ -62,6 +64,7 @@ extension AppendRejection: CustomStringConvertible {
         switch self {
         case .invalid(let invalid): invalid.description
         case .idReused(let position): "id: already used for an event with other content, at position \(position)"
+        case .idTwice(let index): "id: event \(index + 1) of the request has it, too, with other content"
         case .conversationMoved(let expected, let actual):
             "conversation: expected version \(expected), it is at \(actual)"
         case .begun(let conversation):

@@ -168,7 +168,7 @@ final class Appender {
                 return (index, .idReused(position: stored.position))
             }
             if let other = seen.updateValue(index, forKey: id), drafts[other].draft != prepared.draft {
-                return (index, .idReused(position: state.position + UInt64(other) + 1))
+                return (index, .idTwice(index: other))
             }
         }
         return nil

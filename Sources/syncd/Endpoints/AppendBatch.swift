@@ -37,8 +37,9 @@ struct AppendBatch: Sendable {
             number += 1
             defer { start = end + 1 }
             guard !body[start..<end].isBlank else { continue }
-            guard end - start <= LineReader.longestLine else {
-                let message = "\(end - start) bytes; a line has at most \(LineReader.longestLine)"
+            let size = end - start - (body[end - 1] == 0x0d ? 1 : 0)
+            guard size <= LineReader.longestLine else {
+                let message = "\(size) bytes; a line has at most \(LineReader.longestLine)"
                 lines.append((number, Problem(code: "E_LINE_SIZE", message: message)))
                 continue
             }

@@ -16,6 +16,8 @@ extension Service {
             var batch = batch
             var memberships: [ByteText: Bool] = [:]
             try batch.refuse { [whole = batch] draft, earlier throws(StoreError) in
+                Self.note(earlier.last, &memberships)
+                if let problem = Self.late(draft, after: earlier) { return problem }
                 if let problem = try Self.problem(draft, whole, caller, views, &memberships, after: earlier) {
                     return problem
                 }
@@ -58,6 +60,28 @@ extension Service {
         return .init(code: "E_NOT_AUTHOR", message: "the message is by \(author), who alone can change it")
     }
 
+    /// Who joins or leaves by a line is in, or is not, for those behind it.
+    private static func note(_ draft: EventDraft?, _ memberships: inout [ByteText: Bool]) {
+        guard let draft, let conversation = draft.conversation, draft.type.hasPrefix("participant.") else { return }
+        memberships[key(draft.participant, conversation)] = draft.type == "participant.joined"
+    }
+
+    /// What stands against beginning a conversation behind another line of it, as it would in a request of its own.
+    private static func late(_ draft: EventDraft, after earlier: [EventDraft]) -> AppendBatch.Problem? {
+        guard draft.type == "conversation.started", let conversation = draft.conversation,
+            earlier.contains(where: {
+                $0.conversation.hasSameBytes(as: conversation) && ($0.id == nil || $0.id != draft.id)
+            })
+        else { return nil }
+        let rejection = AppendRejection.begun(conversation: conversation)
+        return .init(code: rejection.code, message: rejection.description)
+    }
+
+    /// The bytes of both, of which the first cannot have a line feed.
+    private static func key(_ member: String, _ conversation: String) -> ByteText {
+        ByteText(member + "\n" + conversation)
+    }
+
     private static func problem(
         _ draft: EventDraft, _ batch: AppendBatch, _ caller: Caller, _ views: ViewReader,
         _ memberships: inout [ByteText: Bool],
@@ -81,8 +105,7 @@ extension Service {
             conversation = place
             user = other
         }
-        // The bytes of both, of which the first cannot have a line feed.
-        let key = ByteText(member + "\n" + conversation)
+        let key = key(member, conversation)
         let known = memberships[key]
         let isIn = if let known { known } else { try takesPart(member, conversation, views) }
         memberships[key] = isIn
