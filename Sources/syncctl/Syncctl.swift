@@ -162,7 +162,7 @@ enum Syncctl {
             guard let subcommand = subcommands.first(where: { $0.command.name == arguments.command.name }) else {
                 throw usageFailure("'\(arguments.command.name)' is no command")
             }
-            if let form = terminal.environment["SYNCCTL_OUTPUT"], OutputForm(rawValue: form) == nil {
+            if let form = terminal.environment["SYNCCTL_OUTPUT"], !form.isEmpty, OutputForm(rawValue: form) == nil {
                 throw usageFailure("SYNCCTL_OUTPUT=\(form): it is human, plain, json or csv")
             }
             let forms = ["human", "plain", "json", "csv"].filter { arguments.declares($0) && arguments.flag($0) }

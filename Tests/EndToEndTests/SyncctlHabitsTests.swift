@@ -51,6 +51,26 @@ extension SyncctlProgramTests {
         #expect(try await run("peers", "add", "x", "\(node)@nowhere").code == 64)
     }
 
+    @Test("What works on files works on none that it finds by itself where the environment names a node")
+    func namedNodes() async throws {
+        try await makeStore()
+        let here = Tool(path: tool.path)
+        for command in [
+            ["verify"], ["export"], ["digest"], ["replay"], ["doctor"], ["vector"], ["backup", "create", "b"],
+            ["erase", "user", "u", "--reason", "r", "--who", "w", "--dry-run"], ["erase", "status"],
+        ] {
+            var named = here
+            // Here it would find ./syncd-dev.
+            named.environment["SYNCCTL_URL"] = "http://127.0.0.1:1"
+            let refused = try await named.run(command, in: folder.path)
+            #expect(refused.code == 64, "\(command): \(refused.code) \(refused.errors)")
+            #expect(refused.errors.contains("SYNCCTL_URL names a node"), "\(command): \(refused.errors)")
+        }
+        var both = here
+        (both.environment["SYNCCTL_URL"], both.environment["SYNCCTL_OUTPUT"]) = ("http://127.0.0.1:1", "")
+        #expect(try await both.run(["verify", "--store", folder.file("store")], in: folder.path).code == 0)
+    }
+
     // MARK: Every command
 
     @Test func everyCommandExplainsItself() async throws {

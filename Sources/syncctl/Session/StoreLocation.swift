@@ -14,10 +14,14 @@ struct StoreLocation {
     /// The place for a store that need not be there yet. An empty name is refused: a script with an unset variable meant a store, and
     /// not the usual one.
     static func place(for session: Session) throws(CommandFailure) -> StoreLocation {
-        if session.arguments.value("url") != nil {
+        if session.url != nil {
+            let isSaid = session.arguments.value("url") != nil
             throw usageFailure(
-                "'\(session.arguments.command.name)' works on the files of a store, and --url names a node",
-                hint: "the same on the node's own machine, with --store")
+                "'\(session.arguments.command.name)' works on the files of a store, and "
+                    + "\(isSaid ? "--url" : "SYNCCTL_URL") names a node",
+                hint: isSaid
+                    ? "the same on the node's own machine, with --store"
+                    : "--store DIR for a store of this machine; or SYNCCTL_URL= before the command")
         }
         let option = session.arguments.value("store")
         guard let named = option ?? session.terminal.environment["SYNCCTL_STORE"] else {

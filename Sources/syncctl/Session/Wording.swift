@@ -213,7 +213,7 @@ enum Wording: String, CaseIterable, Sendable {
         case .didYouMean: Phrase("; did you mean {0}?", ". 혹시 이것을 찾으십니까? {0}")
         case .noEventOf: Phrase("no event of {0} matched", "조건에 맞는 이벤트가 없습니다: {0}")
         case .noUser: Phrase("there is no user {0}", "사용자를 찾을 수 없습니다: {0}")
-        case .noUsers: Phrase("no user has an event here yet", "아직 이벤트가 있는 사용자가 없습니다")
+        case .noUsers: Phrase("no user has a name here yet", "아직 이름이 있는 사용자가 없습니다")
         case .noConversation: Phrase("there is no conversation {0}", "대화를 찾을 수 없습니다: {0}")
         case .nothingFound: Phrase("nothing found: {0}", "찾은 것이 없습니다: {0}")
         case .moreFound:
