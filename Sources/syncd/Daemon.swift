@@ -278,6 +278,7 @@ enum Daemon {
         let configuration = settings.configuration
         let folder = configuration.storage.dir
         let mismatch: CommandFailure?
+        try ConfigurationCheck.requirePlace(folder)
         if !hasSocket, !StoreFiles(folder).exists { try APIServer.requirePlace(configuration.api, store: folder) }
         do throws(StoreError) {
             // Before anything is made, the witness's folder as well.

@@ -75,7 +75,10 @@ enum Syncd {
         if let extra = arguments.positional("dir"), !arguments.flag("dev") {
             throw CommandFailure(code: "E_USAGE", "'\(extra)' only goes with --dev", exitCode: .usage)
         }
-        let look = arguments.flag("check-config") ? unusable : { _ in [] }
+        let look: (DaemonConfiguration) -> Settings.Refused = { configuration in
+            guard arguments.flag("check-config") else { return [] }
+            return ConfigurationCheck.refused(by: configuration, isDevelopment: arguments.flag("dev"))
+        }
         let isJSON = arguments.flag("json")
         if isJSON, arguments.flag("check-config") || arguments.flag("print-config") {
             let problems = try Settings.load(arguments, looking: look).loaded.problems
@@ -121,19 +124,6 @@ enum Syncd {
                 LogLine(level: .error, code: error.code, text: error.what, fields: fields))
             return error.exitCode
         }
-    }
-
-    /// What a start would refuse of the files that the configuration names.
-    private static func unusable(_ api: DaemonConfiguration.API) -> Settings.Refused {
-        var found: Settings.Refused = []
-        func look(_ path: String, _ body: () throws(CommandFailure) -> Void) {
-            do throws(CommandFailure) { try body() } catch {
-                found.append((path, error.hint.map { "\(error.what): \($0)" } ?? error.what))
-            }
-        }
-        look("api.jwt") { () throws(CommandFailure) in _ = try TokenIssuers.read(api.issuers) }
-        look("api.tls.certificate") { () throws(CommandFailure) in _ = try APIServer.tls(api) }
-        return found
     }
 
     /// The lines, and one that says that these were all.

@@ -72,32 +72,6 @@ struct OperatorTests {
     }
 
     @Test(
-        "--check-config names all that is wrong at once: contradictions beside bad values, keys and certificates that are none"
-    )
-    func allAtOnce() async throws {
-        let file = folder.file("all.json5")
-        try Data("no PEM".utf8).write(to: URL(filePath: folder.file("c.pem")))
-        try """
-        { storage: { dir: "\(folder.file("new"))", nope: 1 },
-          metrics: { listen: "127.0.0.1:7461" },
-          api: { listen: "127.0.0.1:7461" } }
-        """.write(toFile: file, atomically: true, encoding: .utf8)
-        let contradicted = try await syncd.run(["--config", file, "--check-config"])
-        #expect(contradicted.code == 78 && contradicted.errors.contains(":1:"), "\(contradicted.text)")
-        #expect(contradicted.errors.contains("nope") && contradicted.errors.contains("are both 127.0.0.1:7461"))
-        try """
-        { storage: { dir: "\(folder.file("new"))" },
-          api: { tls: { certificate: "\(folder.file("c.pem"))", key: "\(folder.file("c.pem"))" },
-            jwt: [{ name: "p", issuer: "https://p.example", audience: "a", jwks_file: "/nope.jwks", uid: "{sub}",
-              roles_claim: "roles", allow: ["reader"] }] } }
-        """.write(toFile: file, atomically: true, encoding: .utf8)
-        let unusable = try await syncd.run(["--config", file, "--check-config", "--json"])
-        let lines = unusable.text.split(separator: "\n")
-        #expect(unusable.code == 78 && lines.count == 3, "\(unusable.text)\(unusable.errors)")
-        #expect(unusable.text.contains("/nope.jwks is not there") && unusable.text.contains("api.tls"))
-    }
-
-    @Test(
         "--check-config of a file that is not there is an error; variables that --dev overrides and unknown zones are said"
     )
     func ignoredWords() async throws {

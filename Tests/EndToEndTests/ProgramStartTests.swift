@@ -80,6 +80,25 @@ struct ProgramStartTests {
         #expect(mark.hasPrefix("closed "), "\(mark)")
     }
 
+    @Test("What root reads of a node that has stopped leaves its views as they were left (INV-11)")
+    func readingLeavesNothing() async throws {
+        let node = try DaemonProcess("n")
+        try node.start()
+        _ = try node.syncctl("append", "--user", "u", "--text", "말")
+        #expect(node.terminate() == 0)
+        func changed() -> timespec {
+            var entry = stat()
+            return stat(node.store + "/views.db-wal", &entry) == 0 ? entry.st_ctim : timespec()
+        }
+        let before = changed()
+        for _ in 0..<2 {
+            let read = try await Tool.named("syncctl").run(["history", "u", "--store", node.store])
+            #expect(read.code == 0 && read.text.contains("말") && !read.errors.contains("anew"), "\(read.errors)")
+        }
+        let after = changed()
+        #expect(before.tv_sec > 0 && (before.tv_sec, before.tv_nsec) == (after.tv_sec, after.tv_nsec))
+    }
+
     @Test("A program that is started without any word, its own name neither, refuses")
     func noArguments() async throws {
         let script = "import os; os.execve('\(try Tool.named("syncctl").path)', [], {})"

@@ -19,7 +19,7 @@ struct Settings {
 
     /// - Parameter look: What a start would refuse of the files that the configuration names, where that is asked.
     init(
-        _ arguments: ParsedArguments, looking look: (DaemonConfiguration.API) -> Refused = { _ in [] }
+        _ arguments: ParsedArguments, looking look: (DaemonConfiguration) -> Refused = { _ in [] }
     ) throws(CommandFailure) {
         let (source, loaded) = try Self.load(arguments, looking: look)
         (isDevelopment, self.source, self.loaded) = (arguments.flag("dev"), source, loaded)
@@ -108,7 +108,7 @@ struct Settings {
 
     /// What all sources say together, and what is wrong with them; with the name of the file.
     static func load(
-        _ arguments: ParsedArguments, looking look: (DaemonConfiguration.API) -> Refused
+        _ arguments: ParsedArguments, looking look: (DaemonConfiguration) -> Refused
     ) throws(CommandFailure) -> (source: String, loaded: LoadedConfiguration) {
         let named = arguments.value("config")
         let source = named ?? usualFile
@@ -135,7 +135,7 @@ struct Settings {
         }
         var loaded = sources.load()
         let refused = contradictions(loaded.configuration)
-        loaded.report(refused.isEmpty ? look(loaded.configuration.api) : refused)
+        loaded.report(refused.isEmpty ? look(loaded.configuration) : refused)
         return (source, loaded)
     }
 
@@ -196,8 +196,8 @@ struct Settings {
                 }
             }
         }
-        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-        if access(folder.isEmpty ? "/" : folder, F_OK) != 0 {
+        let folder = Self.parent(of: path)
+        if access(folder, F_OK) != 0 {
             found.append(
                 "api.socket.path: there is no folder \(folder); systemd makes /run/syncd with RuntimeDirectory")
         }
@@ -236,6 +236,14 @@ struct Settings {
                 exitCode: .configuration)
         }
         return nil
+    }
+
+    /// The folder that a file is in.
+    static func parent(of path: String) -> String {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        if parts.isEmpty { return "." }
+        let folder = parts.joined(separator: "/")
+        return folder.isEmpty ? "/" : folder
     }
 
     private static func isPath(_ flag: String, _ value: String) -> Bool {

@@ -89,3 +89,14 @@ final class ListeningSocket {
         if isEnabled && rest == nil { evconnlistener_enable(listener) } else { evconnlistener_disable(listener) }
     }
 }
+
+/// An address that a configuration names.
+package enum ListeningAddress {
+    /// Why nothing can listen there, whatever the port; `nil` if something can.
+    package static func problem(host: String) -> TransportError? {
+        do throws(TransportError) {
+            close(try ListeningSocket.bindTCP(host: host, port: 0))
+            return nil
+        } catch { return error }
+    }
+}
