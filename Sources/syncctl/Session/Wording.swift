@@ -89,6 +89,27 @@ enum Wording: String, CaseIterable, Sendable {
         notAllViews, isVerified, viewsUnread, viewsVerified, viewsContradict, viewsIncomparable, actorLine,
         actorsHidden, actorsRest, actorsVerified, actorsAgainst, tokenNeverGranted, tokenOfOther, tokenOver,
         tokenTakenBack, tokenNoAuthor
+    // What changed something
+    case storeMade, appendedAt, alreadyAt, lineNumber, tokenIn, tokenRevoked, isValid, isRevoked, isExpired,
+        isElsewhere,
+        isOfAll, isOfOwn, attachmentState, isPresent, isMissing, isDamagedHere, isLeaving, settledNow, settledSince,
+        noOpenFinding, digestOrigin, digestView, digestLacks, quarantineRetried, rootDiffers, leftOut, evidenceLeftOut
+    // Peers and subscriptions
+    case peerAdded, peerJoined, peerRemoved, peerPaused, peerResumed, pong, pongClock, inviteUntil, joinsLater,
+        noClocks,
+        flaggedOrigin, stillAhead, rightAgain, durableOn, notDurable, subscriptionMade, subscriptionThere,
+        subscriptionChanged, subscriptionDeleted, subscriptionMoved, subscriptionRetried
+    // Backups
+    case backupBroken, backupOtherHistory, backupUnreached, backupPutBack, backupCleared, backupRewritten,
+        backupUncovered, backupLacksAttachments, backupAdded, alsoAttachments, behindBackup, fullBackup,
+        backupLeftovers, backupRemoved, backupPruned, backupCopied, backupCopyLacks, withoutKey
+    case restoreUnsigned, restoreNotPutBack, restoreLacks, restoreErased, restoreNotErased, restored, backupsOfNodes,
+        backupUnnamed, backupIsBroken, backupVerified, backupUnsigned, drillErased, drillDone
+    // Imports
+    case importedLines, importableLines, nodesLines, twinLines, moreRejected, importStopped, importStoppedInput,
+        importUnbegun, readAs, recordsPassed, toldOtherwise, partOfType, valuesOfPart, noValue, differingParts,
+        wayOutOfDifference, notTaken, importedEvents, importableEvents, evidenceLacks, evidenceTaken, evidenceHealed,
+        evidenceStopped
 
     /// The text in both languages.
     var phrase: Phrase {
@@ -290,4 +311,8 @@ extension Session {
 
     /// Says something to the user in their language.
     func say(_ wording: Wording, _ values: String...) { say(wording.phrase.text(language, values)) }
+
+    /// Says something about the answer, in its language: who asked for a form that programs read reads English on both
+    /// streams.
+    func remark(_ wording: Wording, _ values: String...) { say(wording.phrase.text(outputLanguage, values)) }
 }
