@@ -67,7 +67,7 @@ enum SubscriptionsCommand {
                 What was done is handed out again if it lies behind the place. What is parked stays so. --reason is stored with it.
                 """),
         run: { (session) throws(CommandFailure) in
-            try confirm("sought", session) { name throws(CommandFailure) in
+            try confirm("sought", .subscriptionSought, session) { name throws(CommandFailure) in
                 var body = JSONLine()
                 body.add("start", session.arguments.positional("start") ?? "")
                 if let reason = session.arguments.value("reason") { body.add("reason", reason) }

@@ -1,9 +1,8 @@
 internal import CommandLineKit
 
 extension KoreanTexts {
-    /// Why a record of an export was passed over, and where.
+    /// Why a record of an export was passed over.
     static let passedOver: [Phrase] = [
-        Phrase("line {0}", "{0}번째 줄"),
         Phrase("a file of the export that is not taken", "가져오지 않는 파일"),
         Phrase("an event of the type {0}", "이벤트 종류: {0}"),
         Phrase("a message without a text", "글이 없는 메시지"),
@@ -60,8 +59,9 @@ extension KoreanTexts {
 
     /// What was taken otherwise than an export says it, or may be.
     static let readOtherwise: [Phrase] = [
-        Phrase("{0} time: {1} ({2})", "{0}건: {1} ({2})"),
+        // Before the singular: a reason may go on with "no time: ".
         Phrase("{0} times: {1} ({2})", "{0}건: {1} ({2})"),
+        Phrase("{0} time: {1} ({2})", "{0}건: {1} ({2})"),
         Phrase(
             "nothing of a message is known: it is stored without a text", "알 수 있는 것이 없는 메시지. 글 없이 저장했습니다"),
         Phrase("the date of a message is no time: its key has one", "메시지의 날짜가 시각이 아님. 키의 시각을 썼습니다"),

@@ -76,6 +76,7 @@ extension Wording {
         case .subscriptionChanged: Phrase("changed {0}", "구독을 바꾸었습니다: {0}")
         case .subscriptionDeleted: Phrase("deleted {0}", "구독을 지웠습니다: {0}")
         case .subscriptionMoved: Phrase("moved {0}", "이 노드가 구독을 담당합니다: {0}")
+        case .subscriptionSought: Phrase("sought {0}", "구독을 다른 위치에서 다시 시작합니다: {0}")
         case .subscriptionRetried: Phrase("retried {0}", "보류된 이벤트를 다시 내줍니다: {0}")
         default: backingUp
         }

@@ -25,6 +25,7 @@ extension Wording {
         case .importUnbegun: Phrase("interrupted; nothing is stored", "중단했습니다. 저장한 것이 없습니다")
         case .readAs: Phrase("{0} is read as {1} (--format {2})", "{0}: 이 형식으로 읽습니다: {1} (--format {2})")
         case .recordsPassed: Phrase("passed over: {0}, {1} ({2})", "건너뜀: {0}건, {1} ({2})")
+        case .placeLine: Phrase("line {0}", "{0}번째 줄")
         case .toldOtherwise:
             Phrase("differs from what is there: {0}, {1} ({2})", "이미 있는 것과 다름: {0}건, {1} ({2})")
         case .partOfType: Phrase("{0} of {1}", "{1} 이벤트의 {0}")

@@ -98,7 +98,7 @@ enum Wording: String, CaseIterable, Sendable {
     case peerAdded, peerJoined, peerRemoved, peerPaused, peerResumed, pong, pongClock, inviteUntil, joinsLater,
         noClocks,
         flaggedOrigin, stillAhead, rightAgain, durableOn, notDurable, subscriptionMade, subscriptionThere,
-        subscriptionChanged, subscriptionDeleted, subscriptionMoved, subscriptionRetried
+        subscriptionChanged, subscriptionDeleted, subscriptionMoved, subscriptionRetried, subscriptionSought
     // Backups
     case backupBroken, backupOtherHistory, backupUnreached, backupPutBack, backupCleared, backupRewritten,
         backupUncovered, backupLacksAttachments, backupAdded, alsoAttachments, behindBackup, fullBackup,
@@ -107,7 +107,8 @@ enum Wording: String, CaseIterable, Sendable {
         backupUnnamed, backupIsBroken, backupVerified, backupUnsigned, drillErased, drillDone
     // Imports
     case importedLines, importableLines, nodesLines, twinLines, moreRejected, importStopped, importStoppedInput,
-        importUnbegun, readAs, recordsPassed, toldOtherwise, partOfType, valuesOfPart, noValue, differingParts,
+        importUnbegun, readAs, recordsPassed, placeLine, toldOtherwise, partOfType, valuesOfPart, noValue,
+        differingParts,
         wayOutOfDifference, notTaken, importedEvents, importableEvents, evidenceLacks, evidenceTaken, evidenceHealed,
         evidenceStopped
 
@@ -259,7 +260,7 @@ enum Wording: String, CaseIterable, Sendable {
         case .noPeers:
             Phrase(
                 "no peers; syncctl peers invite here, or peers join with a line from another node",
-                "피어가 없습니다. 이 노드에서 syncctl peers invite를 실행하거나, 다른 노드에서 받은 초대 한 줄로 peers join을 실행하십시오")
+                "피어가 없습니다. 이 노드에서 syncctl peers invite를 실행하거나, 다른 노드에서 받은 초대 한 줄로 syncctl peers join을 실행하십시오")
         case .nothingQuarantined: Phrase("nothing is quarantined", "격리된 이벤트가 없습니다")
         case .nothingMoreQuarantined: Phrase("nothing more is quarantined", "격리된 이벤트가 더 없습니다")
         case .moreQuarantined:

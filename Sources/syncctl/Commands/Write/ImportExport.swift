@@ -347,7 +347,7 @@ struct ImportSummary {
         }
         for (reason, entry) in skipped {
             let places =
-                entry.places.prefix(3).map(session.translated).joined(separator: ", ")
+                entry.places.prefix(3).map(session.place).joined(separator: ", ")
                 + (entry.count > 3 ? ", …" : "")
             let told = session.shown(.recordsPassed, String(entry.count), session.translated(reason), places)
             try session.line(Sanitizer.line(told), "skipped") { line in
@@ -368,7 +368,7 @@ struct ImportSummary {
         if !intake.described.isEmpty { session.remark(.wayOutOfDifference) }
         for problem in intake.problems {
             let told = session.shown(
-                .notTaken, session.translated(problem.place), session.explained(problem.message, code: problem.code),
+                .notTaken, session.place(problem.place), session.explained(problem.message, code: problem.code),
                 problem.code)
             try session.line(Sanitizer.line(told), "rejected") { line in
                 line.add("place", problem.place)
