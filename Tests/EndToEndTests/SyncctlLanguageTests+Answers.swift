@@ -6,8 +6,8 @@ import Testing
 
 /// What commands answer that change something, or compare: whole sentences, of which none stays behind in English.
 extension SyncctlLanguageTests {
-    /// Two English words in a row, where they are no command, path, name or code. Text of an error stays English below its Korean
-    /// meaning, so commands that succeed are looked at.
+    /// Two English words in a row, where they are no command, path, name or code. Text of an error stays English below
+    /// its Korean meaning, so commands that succeed are looked at.
     private static func english(_ text: String) -> [String] {
         let rest = text.replacing(/'[^']*'/, with: "·")
             .replacing(/syncctl( [a-z][a-z-]+)+/, with: "·").replacing(/--[a-z-]+/, with: "·")
@@ -37,8 +37,8 @@ extension SyncctlLanguageTests {
         [하늘] [오전 9:05] 안녕하세요
         """
 
-    /// A store in a folder of its own, and the commands that need no daemon; each with what it says in English, where `·` is what is not
-    /// the same every time.
+    /// The commands that need no daemon, in this order on one store; each with what it says in English, where `·` is
+    /// what is not the same every time.
     private static let alone: [(words: [String], output: String, errors: String)] = [
         (["init", "--name", "n"], "made the store ·\n  node    n ·\n  origin  ·\n", ""),
         (

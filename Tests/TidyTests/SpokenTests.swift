@@ -20,7 +20,7 @@ struct SpokenTests {
         return [["output", "line"], ["session", "line"], ["Output", "message"]].contains(Array(names.suffix(2)))
     }
 
-    /// Literals with an English word that are said where they stand. A program's own name is the same in both languages.
+    /// Literals with an English word that are said where they stand. The program's name is the same in both languages.
     private static func spoken(_ text: String) -> [String] {
         SwiftLiterals(text, isCall: isSaying).all.filter(\.isSaid).map(\.text).filter { said in
             said.matches(of: /[A-Za-z]{2,}/).contains { $0.output != "syncctl" }

@@ -65,9 +65,9 @@ struct SwiftLiterals {
         return String(characters[start..<bracket])
     }
 
-    private func stands(_ text: String, at place: Int) -> Bool {
+    private func stands(_ text: [Character], at place: Int) -> Bool {
         let end = place + text.count
-        return end <= characters.count && characters[place..<end].elementsEqual(text)
+        return end <= characters.count && characters[place] == text[0] && characters[place..<end].elementsEqual(text)
     }
 
     private mutating func literal(isSaid: Bool) {
@@ -77,17 +77,18 @@ struct SwiftLiterals {
         }
         var pounds = 0
         while at > pounds, characters[at - pounds - 1] == "#" { pounds += 1 }
-        let marks = String(repeating: "#", count: pounds)
-        let quotes = stands("\"\"\"", at: at) ? "\"\"\"" : "\""
-        at += quotes.count
+        let quotes = stands(["\"", "\"", "\""], at: at) ? 3 : 1
+        let marks = [Character](repeating: "#", count: pounds)
+        let (end, escape) = ([Character](repeating: "\"", count: quotes) + marks, ["\\"] + marks)
+        at += quotes
         var text = ""
-        while at < characters.count, !stands(quotes + marks, at: at) {
-            guard stands("\\" + marks, at: at) else {
+        while at < characters.count, !stands(end, at: at) {
+            guard stands(escape, at: at) else {
                 text.append(characters[at])
                 at += 1
                 continue
             }
-            at += 1 + pounds
+            at += escape.count
             guard at < characters.count else { break }
             let escaped = characters[at]
             at += 1
@@ -97,11 +98,11 @@ struct SwiftLiterals {
             } else if escaped == "u" {
                 while at < characters.count, characters[at - 1] != "}" { at += 1 }
             } else {
-                // A line end and a tab part words; a quote does too, as far as it matters here.
+                // A tab parts words. A line end that is escaped is none.
                 text += escaped.isNewline ? "" : "\"'\\".contains(escaped) ? String(escaped) : " "
             }
         }
-        at = min(characters.count, at + quotes.count + pounds)
+        at = min(characters.count, at + end.count)
         if let joined { all[joined].text += text } else { all.append(Literal(text: text, isSaid: isSaid)) }
         last = (at, joined ?? all.count - 1)
     }

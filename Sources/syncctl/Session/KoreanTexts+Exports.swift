@@ -93,15 +93,19 @@ extension KoreanTexts {
             "{0}: each date can be read in two ways; the month is taken to come first, as in what is here",
             "{0}: 날짜를 두 가지로 읽을 수 있습니다. 이미 저장된 것처럼 월을 앞으로 읽습니다"),
         Phrase(
-            "{0}: each date can be read in two ways; the day is taken to come first, and --dates month-first says otherwise",
+            "{0}: each date can be read in two ways; the day is taken to come first, and --dates month-first says "
+                + "otherwise",
             "{0}: 날짜를 두 가지로 읽을 수 있습니다. 일을 앞으로 읽습니다. 월이 앞이면 --dates month-first"),
         Phrase(
-            "{0} is part {1} of a chat, and part {2} is not beside it. What one person says alike in both, in the minute of the cut "
-                + "({3}), is taken for one message. With the parts in one folder it is not: import the folder, now or later",
+            "{0} is part {1} of a chat, and part {2} is not beside it. What one person says alike in both, in the "
+                + "minute of the cut "
+                + "({3}), is taken for one message. With the parts in one folder it is not: import the folder, now "
+                + "or later",
             "{0}: 대화의 {1}번째 부분인데 {2}번째 부분이 옆에 없습니다. 나뉜 시각({3})에 한 사람이 양쪽에서 똑같이 한 말은 한 메시지로 "
                 + "읽습니다. 모든 부분을 한 폴더에 두고 폴더를 가져오면 그렇지 않습니다. 나중에 해도 됩니다"),
         Phrase(
-            "the id of the channel '{0}' is not known: channels.json is not beside its folder. With the whole export these messages "
+            "the id of the channel '{0}' is not known: channels.json is not beside its folder. With the whole export "
+                + "these messages "
                 + "would be there once more",
             "채널의 ID를 알 수 없습니다: '{0}'. 폴더 옆에 channels.json이 없습니다. 나중에 전체를 가져오면 이 메시지들이 한 번 더 저장됩니다"),
     ]

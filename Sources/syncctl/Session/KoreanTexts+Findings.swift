@@ -24,7 +24,8 @@ extension KoreanTexts {
         Phrase(
             "table meta has what this release does not know: {0}", "meta 테이블에 이 버전이 모르는 것이 있습니다: {0}"),
         Phrase(
-            "this is a copy of a store, and the witness of that in {0} knows more, or another history: {1} events of origin {2}",
+            "this is a copy of a store, and the witness of that in {0} knows more, or another history: {1} events of "
+                + "origin {2}",
             "저장소의 사본입니다. 그 저장소의 증인은 더 많이 알거나 다른 이력을 압니다: {0}, 오리진 {2}, 이벤트 {1}건"),
         Phrase("the log could not be compared with its witness: {0}", "로그를 증인과 비교하지 못했습니다: {0}"),
         Phrase(
@@ -47,7 +48,8 @@ extension KoreanTexts {
         Phrase(
             "chmod 700 {0}, unless that is meant, as for an auditor", "chmod 700 {0}. 감사자처럼 일부러 허용한 것이면 그대로 두십시오"),
         Phrase(
-            "look at the kernel's log and the disk; the next start of syncd writes anew what it has: operating/trouble.md, "
+            "look at the kernel's log and the disk; the next start of syncd writes anew what it has: "
+                + "operating/trouble.md, "
                 + "'A failed disk'",
             "커널 로그와 디스크를 확인하십시오. syncd를 다시 시작하면 가진 것을 새로 씁니다: operating/trouble.md, 'A failed disk'"),
         Phrase(
@@ -128,11 +130,13 @@ extension KoreanTexts {
             "find out why the store was old; nothing else is to be done",
             "저장소가 왜 예전 것이었는지 확인하십시오. 그 밖에 할 일은 없습니다"),
         Phrase(
-            "bring the witness back and start anew, or compare the roots with a peer's and settle it: operating/trouble.md, "
+            "bring the witness back and start anew, or compare the roots with a peer's and settle it: "
+                + "operating/trouble.md, "
                 + "'A lost witness'",
             "증인을 되돌리고 다시 시작하거나, 피어의 루트와 비교한 뒤 처리하십시오: operating/trouble.md, 'A lost witness'"),
         Phrase(
-            "let it take back from its peers what they have, find out what damaged the disk, then settle it: operating/trouble.md, "
+            "let it take back from its peers what they have, find out what damaged the disk, then settle it: "
+                + "operating/trouble.md, "
                 + "'A log that was cut'",
             "피어가 가진 것을 되찾게 하고, 디스크가 왜 손상되었는지 확인한 뒤 처리하십시오: operating/trouble.md, "
                 + "'A log that was cut'"),
@@ -153,7 +157,8 @@ extension KoreanTexts {
             "그 노드를 확인하십시오. 다시 교환하려면 'syncctl peers resume {0}'"),
         Phrase("look at that node", "그 노드를 확인하십시오"),
         Phrase(
-            "syncctl verify here and at that origin's node; one of the two stores was put back or changed: operating/trouble.md, "
+            "syncctl verify here and at that origin's node; one of the two stores was put back or changed: "
+                + "operating/trouble.md, "
                 + "'A witness that refuses'",
             "이 노드와 그 오리진의 노드에서 syncctl verify를 실행하십시오. 둘 중 한 저장소가 되돌려졌거나 바뀌었습니다: "
                 + "operating/trouble.md, 'A witness that refuses'"),

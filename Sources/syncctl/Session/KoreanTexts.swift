@@ -3,8 +3,8 @@ internal import CommandLineKit
 /// Sentences that other modules make, which speak English alone, and their Korean texts: why a record of an export was
 /// passed over, what keeps something from being proven, what to do about a finding.
 ///
-/// What is filled in stands as `{0}`, `{1}` … in this order in the English text. A sentence that is not here is shown as
-/// it came. `SpokenTests` finds a reason without a Korean text, and a text that no module says any longer.
+/// What is filled in stands as `{0}`, `{1}` … in this order in the English text. A sentence that is not here is shown
+/// as it came. `SpokenTests` finds a reason without a Korean text, and a text that no module says any longer.
 enum KoreanTexts {
     private static let all = passedOver + readOtherwise + formats + notCovered + actions + actionsOfDaemon
 

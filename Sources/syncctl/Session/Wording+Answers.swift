@@ -33,7 +33,8 @@ extension Wording {
         case .leftOut: Phrase("left out ({0}): {1}", "뺀 것 {0}건: {1}")
         case .evidenceLeftOut:
             Phrase(
-                "{0} left out: no signed head covers them yet, a daemon signs what is new within moments, and what a crash has left "
+                "{0} left out: no signed head covers them yet, a daemon signs what is new within moments, and what a "
+                    + "crash has left "
                     + "when it starts",
                 "뺀 것: {0}. 서명된 헤드에 아직 들어가지 않았습니다. 데몬은 새 이벤트를 곧 서명하고, 비정상 종료로 남은 것은 시작할 때 서명합니다")
         default: peering

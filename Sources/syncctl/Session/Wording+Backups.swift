@@ -67,7 +67,8 @@ extension Wording {
                 "이 시점 뒤에 삭제되어 내용이 없는 것: {0}. 노드가 삭제를 다시 기록합니다")
         case .restoreNotErased:
             Phrase(
-                "{0} came back that were erased since: an older copy was put back into the repository. 'backup create' of its node "
+                "{0} came back that were erased since: an older copy was put back into the repository. 'backup "
+                    + "create' of its node "
                     + "takes that out; here erase them again, or restore after that",
                 "그 뒤에 삭제되었는데 되살아난 것: {0}. 백업 폴더가 예전 사본으로 되돌려졌습니다. 그 노드에서 'backup create'를 실행하면 "
                     + "빠집니다. 여기서 다시 삭제하거나, 그 뒤에 복원하십시오")
@@ -79,7 +80,8 @@ extension Wording {
                 "노드 {0}개의 백업이 섞여 있습니다. 누구의 것인지는 각 백업의 기록에만 있습니다: {1}")
         case .backupUnnamed:
             Phrase(
-                "{0} that no backup names: a run was broken off, or the manifest of a backup is gone; a receipt shows how far the log "
+                "{0} that no backup names: a run was broken off, or the manifest of a backup is gone; a receipt "
+                    + "shows how far the log "
                     + "went (syncctl verify --since)",
                 "어느 백업에도 속하지 않는 것: {0}. 실행이 중단되었거나 백업의 기록이 없어졌습니다. 로그가 어디까지 있었는지는 영수증으로 알 수 "
                     + "있습니다(syncctl verify --since)")

@@ -34,7 +34,8 @@ extension Wording {
         case .differingParts: Phrase(" (differs: {0})", " (다른 항목: {0})")
         case .wayOutOfDifference:
             Phrase(
-                "what was imported first stays. Where the export is right, say it: syncctl append --type conversation.renamed "
+                "what was imported first stays. Where the export is right, say it: syncctl append --type "
+                    + "conversation.renamed "
                     + "--conversation ID --user USER --data '{\"title\":\"…\"}', or --type profile.changed --user USER "
                     + "--data '{\"fields\":{…}}'",
                 "먼저 가져온 것이 남습니다. 파일이 맞다면 직접 추가하십시오: syncctl append --type conversation.renamed "
@@ -43,7 +44,8 @@ extension Wording {
         case .notTaken: Phrase("not taken: {0}: {1}   [{2}]", "받지 않음: {0}: {1}   [{2}]")
         case .importedEvents:
             Phrase(
-                "{0}: {1} appended, {2} already there, {3} there with other content, {4} rejected; {5} records passed over",
+                "{0}: {1} appended, {2} already there, {3} there with other content, {4} rejected; {5} records "
+                    + "passed over",
                 "{0}: 추가 {1}건, 이미 있음 {2}건, 내용이 다름 {3}건, 거부 {4}건. 건너뛴 기록 {5}건")
         case .importableEvents:
             Phrase(
