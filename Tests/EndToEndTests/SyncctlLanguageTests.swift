@@ -7,7 +7,7 @@ import Testing
 
 /// Both languages are whole, and programs are spoken to in English.
 struct SyncctlLanguageTests {
-    private static func isHangul(_ text: String) -> Bool {
+    static func isHangul(_ text: String) -> Bool {
         text.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }
     }
 

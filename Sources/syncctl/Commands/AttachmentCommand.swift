@@ -225,7 +225,8 @@ enum AttachmentCommand {
             table.add(
                 [
                     line.string("sha256") ?? "", line.integer("bytes").map { String($0) } ?? "",
-                    line.string("mediaType") ?? "", line.string("state") ?? "", line.string("user") ?? "",
+                    line.string("mediaType") ?? "", Self.shown(line.string("state") ?? "", session),
+                    line.string("user") ?? "",
                     line.string("conversation") ?? "", line["time"] == nil ? "" : session.clock(line.moment("time")),
                 ].map { .init(Sanitizer.line($0)) })
         }
@@ -240,6 +241,21 @@ enum AttachmentCommand {
         if !session.isJSON, count > 0 { try session.print(table) }
         try session.end(count: count)
         return .success
+    }
+
+    /// How an attachment stands, in the language of the answer.
+    private static func shown(_ state: String, _ session: Session) -> String {
+        switch state {
+        case "present": session.shown(.isPresent)
+        case "missing": session.shown(.isMissing)
+        case "damaged": session.shown(.isDamagedHere)
+        case "leaving": session.shown(.isLeaving)
+        default: state
+        }
+    }
+
+    private static func shown(_ state: AttachmentState, _ digest: Digest, _ session: Session) -> String {
+        session.shown(.attachmentState, shown(state.text, session), digest.description)
     }
 
     private static func listFiles(
@@ -288,7 +304,7 @@ enum AttachmentCommand {
         let damagedCount = report.damagedCount + UInt64(aside.count)
         try tell(report.damaged, files)
         for digest in report.damaged + aside {
-            try session.line("\(AttachmentState.damaged.text) \(digest)", "attachment") { line in
+            try session.line(shown(.damaged, digest, session), "attachment") { line in
                 line.add("sha256", digest.description)
                 line.add("state", AttachmentState.damaged.text)
             }
@@ -298,7 +314,7 @@ enum AttachmentCommand {
             if session.isJSON {
                 try session.output.line(JSONLine(want, .missing))
             } else {
-                try session.output.line("\(AttachmentState.missing.text) \(want.digest)")
+                try session.output.line(shown(.missing, want.digest, session))
             }
         }
         if !session.isJSON {

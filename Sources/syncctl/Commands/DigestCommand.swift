@@ -27,21 +27,22 @@ enum DigestCommand {
         let digests = try stored { try views.digests() }
         for origin in origins {
             let root = try stored { try views.log.root(of: origin.id, size: origin.size) }
-            try session.line("origin \(origin.id) \(origin.size) \(root)", "origin") { line in
+            let told = session.shown(.digestOrigin, "\(origin.id)", String(origin.size), "\(root)")
+            try session.line(told, "origin") { line in
                 line.add("origin", origin.id.description)
                 line.add("size", origin.size)
                 line.add("root", root.description)
             }
         }
         for digest in digests {
-            try session.line("view \(digest)", "view") { line in
+            try session.line(session.shown(.digestView, "\(digest)"), "view") { line in
                 line.add("view", digest.view)
                 line.add("rows", digest.rows)
                 line.add("digest", digest.digest.description)
             }
         }
         if behind > 0, !session.isJSON {
-            try session.output.line("incomplete: the views lack \(EventText.count(behind, "event"))")
+            try session.output.line(session.shown(.digestLacks, session.counted(behind, .event)))
         }
         try session.end(count: origins.count + digests.count) { line in line.add("complete", behind == 0) }
         return .success

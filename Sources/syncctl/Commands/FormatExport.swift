@@ -116,7 +116,7 @@ struct FormatExport {
             for conversation in try conversations(of: user) { try write(conversation, of: user) }
         }
         for (reason, count) in writer.leftOut.sorted(by: { $0.key < $1.key }) {
-            session.say("left out (\(count)): \(reason)")
+            session.remark(.leftOut, String(count), session.translated(reason))
         }
         if writer.written == 0 { session.say(.noEventsMatched) }
         return writer.written == 0 && format != "html" ? .nothingFound : .success

@@ -39,9 +39,12 @@ enum InitCommand {
             line.add("origin", identity.origin.description)
             try session.output.line(line)
         } else {
-            try session.output.line(Sanitizer.line("made the store \(files.folder)"))
-            try session.output.line("  node    \(Sanitizer.line(identity.name)) \(identity.node)")
-            try session.output.line("  origin  \(identity.origin)")
+            try session.output.line(Sanitizer.line(session.shown(.storeMade, files.folder)))
+            for (label, value) in [
+                (Wording.rowNode, "\(identity.name) \(identity.node)"), (.rowOrigin, "\(identity.origin)"),
+            ] {
+                try session.output.line("  " + DisplayWidth.pad(session.shown(label), to: 8) + Sanitizer.line(value))
+            }
         }
         try session.end(count: 1)
         return .success

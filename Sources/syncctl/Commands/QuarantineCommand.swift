@@ -89,7 +89,8 @@ enum QuarantineCommand {
             try rebuild(files, session)
         }
         let after = try stored { try FreshViews.open(session, files).quarantined() }
-        try session.line("\(before) events were quarantined, \(after) still are", "retried") { line in
+        let told = session.shown(.quarantineRetried, String(before), String(after))
+        try session.line(told, "retried") { line in
             line.add("before", before)
             line.add("after", after)
         }

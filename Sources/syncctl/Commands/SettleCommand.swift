@@ -38,14 +38,15 @@ enum SettleCommand {
                 try stored {
                     try Settlement.keep(code: code, subject: finding.subject, at: session.now, files)
                 }
-                session.say("\(code) \(finding.subject) is settled since \(finding.settled?.at ?? "")")
+                session.remark(.settledSince, code, finding.subject, finding.settled?.at ?? "")
             }
-            if settled.isEmpty { session.say("no open finding \(code)") }
+            if settled.isEmpty { session.remark(.noOpenFinding, code) }
             try session.end(count: 0)
             return .nothingFound
         }
         let position = try settle(finding, session.arguments.value("note") ?? "", files)
-        try session.line(Sanitizer.line("settled \(finding.code) \(finding.subject)"), "settled") { line in
+        let told = session.shown(.settledNow, finding.code, finding.subject)
+        try session.line(Sanitizer.line(told), "settled") { line in
             line.add("code", finding.code)
             line.add("subject", finding.subject)
             line.add("position", position)

@@ -67,7 +67,7 @@ enum SubscriptionsCommand {
                 What was done is handed out again if it lies behind the place. What is parked stays so. --reason is stored with it.
                 """),
         run: { (session) throws(CommandFailure) in
-            try confirm("sought", session) { name throws(CommandFailure) in
+            try confirm("sought", .subscriptionSought, session) { name throws(CommandFailure) in
                 var body = JSONLine()
                 body.add("start", session.arguments.positional("start") ?? "")
                 if let reason = session.arguments.value("reason") { body.add("reason", reason) }
@@ -82,7 +82,7 @@ enum SubscriptionsCommand {
             "subscriptions delete", "Ends a subscription", group: "Bots", arguments: [name],
             examples: [.init("syncctl subscriptions delete medibot", "its events stay")]),
         run: { (session) throws(CommandFailure) in
-            try confirm("deleted", session) { name throws(CommandFailure) in
+            try confirm("deleted", .subscriptionDeleted, session) { name throws(CommandFailure) in
                 _ = try ask(session, ClientRequest(method: "DELETE", target: path(name)))
             }
         })
@@ -92,7 +92,7 @@ enum SubscriptionsCommand {
             "subscriptions move", "Makes this node the home of a subscription", group: "Bots", arguments: [name],
             examples: [.init("syncctl subscriptions move medibot", "when its home is gone, or to be stopped")]),
         run: { (session) throws(CommandFailure) in
-            try confirm("moved", session) { name throws(CommandFailure) in
+            try confirm("moved", .subscriptionMoved, session) { name throws(CommandFailure) in
                 _ = try ask(session, ClientRequest(method: "POST", target: path(name, "move"), body: []))
             }
         })
@@ -126,7 +126,7 @@ enum SubscriptionsCommand {
             let wants = line.object("definition")?.object("filter")?.strings("type") ?? []
             var cells = [line.string("name") ?? "", String(line.string("home")?.prefix(8) ?? "")]
             for name in ["open", "in_flight", "behind"] { cells.append(line.integer(name).map(String.init) ?? "-") }
-            cells.append(wants.isEmpty ? "all" : wants.joined(separator: " "))
+            cells.append(wants.isEmpty ? session.shown(.isOfAll) : wants.joined(separator: " "))
             table.add(cells.map { .init(Sanitizer.line($0)) })
         }
         if lines.isEmpty { session.say(.noSubscriptions) }
@@ -145,7 +145,7 @@ enum SubscriptionsCommand {
         let request = ClientRequest(
             method: "PUT", target: path(name), body: body.utf8, contentType: "application/json")
         let answer = try ask(session, request)
-        return try show(answer, answer.status == 201 ? "made" : "was there already:", name, session)
+        return try show(answer, answer.status == 201 ? .subscriptionMade : .subscriptionThere, name, session)
     }
 
     private static func runChange(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -154,7 +154,7 @@ enum SubscriptionsCommand {
         try add([("ack-wait-ms", "ack_wait_ms"), ("attempts", "attempts")], session, to: &body)
         let request = ClientRequest(
             method: "PATCH", target: path(name), body: body.utf8, contentType: "application/json")
-        return try show(try ask(session, request), "changed", name, session)
+        return try show(try ask(session, request), .subscriptionChanged, name, session)
     }
 
     /// The members of a definition that the options name.
@@ -177,9 +177,9 @@ enum SubscriptionsCommand {
     }
 
     private static func show(
-        _ answer: ClientRequest.Answer, _ what: String, _ name: String, _ session: Session
+        _ answer: ClientRequest.Answer, _ told: Wording, _ name: String, _ session: Session
     ) throws(CommandFailure) -> ExitCode {
-        try session.line("\(what) \(Sanitizer.line(name))", "subscription") { line in
+        try session.line(Sanitizer.line(session.shown(told, name)), "subscription") { line in
             for member in JSONObject(validated: answer.body) where !["type", "v"].contains(member.name) {
                 line.addRaw(member.name, member.value.raw)
             }
@@ -208,7 +208,7 @@ enum SubscriptionsCommand {
     }
 
     private static func runRetry(_ session: Session) throws(CommandFailure) -> ExitCode {
-        try confirm("retried", session) { name throws(CommandFailure) in
+        try confirm("retried", .subscriptionRetried, session) { name throws(CommandFailure) in
             var body = JSONLine()
             body.add("events", session.arguments.positionals("events"))
             let request = ClientRequest(
@@ -258,11 +258,11 @@ enum SubscriptionsCommand {
     }
 
     private static func confirm(
-        _ what: String, _ session: Session, _ body: (String) throws(CommandFailure) -> Void
+        _ type: String, _ told: Wording, _ session: Session, _ body: (String) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> ExitCode {
         let name = session.arguments.positional("name") ?? ""
         try body(name)
-        try session.line("\(what) \(Sanitizer.line(name))", what) { $0.add("name", name) }
+        try session.line(Sanitizer.line(session.shown(told, name)), type) { $0.add("name", name) }
         try session.end(count: 1)
         return .success
     }

@@ -55,7 +55,7 @@ enum TokensCommand {
             if session.isJSON { try session.print(line) }
             var cells = [line.string("credential") ?? "", line.string("principal") ?? ""]
             cells.append((line.strings("roles") ?? []).joined(separator: " "))
-            cells += [line.string("scope") ?? "", line.string("state") ?? ""]
+            cells += ["scope", "state"].map { Self.shown(line.string($0) ?? "", session) }
             cells.append(line["until"] == nil ? "" : session.clock(line.moment("until")))
             table.add(cells.map { .init(Sanitizer.line($0)) })
         }
@@ -63,6 +63,19 @@ enum TokensCommand {
         if !session.isJSON, !lines.isEmpty { try session.print(table) }
         try session.end(count: lines.count)
         return .success
+    }
+
+    /// What the daemon says of a token, in the language of the answer.
+    private static func shown(_ word: String, _ session: Session) -> String {
+        switch word {
+        case "valid": session.shown(.isValid)
+        case "revoked": session.shown(.isRevoked)
+        case "expired": session.shown(.isExpired)
+        case "elsewhere": session.shown(.isElsewhere)
+        case "all": session.shown(.isOfAll)
+        case "own": session.shown(.isOfOwn)
+        default: word
+        }
     }
 
     private static func runCreate(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -100,7 +113,7 @@ enum TokensCommand {
             }
             try session.output.line(line)
         } else if let file {
-            try session.output.line("\(made.id) is in \(file.name)")
+            try session.output.line(session.shown(.tokenIn, made.id, file.name))
         } else {
             try session.output.line(made.token)
             session.say(.isShownOnce, made.id)
@@ -123,7 +136,7 @@ enum TokensCommand {
         let id = session.arguments.positional("credential") ?? ""
         let daemon = try DaemonClient.required(by: session, to: "take tokens back")
         _ = try daemon.ask(ClientRequest(method: "DELETE", target: Route.credentials.path(id)))
-        try session.line("revoked: \(Sanitizer.line(id))", "revoked") { $0.add("credential", id) }
+        try session.line(Sanitizer.line(session.shown(.tokenRevoked, id)), "revoked") { $0.add("credential", id) }
         try session.end(count: 1)
         return .success
     }

@@ -94,8 +94,8 @@ enum VerifyCommand {
             let seal = report.seal.wording.map { session.shown($0) } ?? ""
             lines.append(remark(.notCovered, session.shown(.unsignedUncovered, String(report.unsigned)) + seal))
         }
-        lines += report.notes.map { remark(.notCovered, $0) }
-        lines += report.remarks.map { remark(.remarkOf, $0) }
+        lines += report.notes.map { remark(.notCovered, session.translated($0)) }
+        lines += report.remarks.map { remark(.remarkOf, session.translated($0)) }
         lines += known.texts(report, session)
         lines.append(remark(.notCovered, session.shown(.cutUncovered)))
         for origin in report.origins {

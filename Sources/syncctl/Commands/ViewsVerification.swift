@@ -62,7 +62,7 @@ enum ViewsVerification {
         _ report: ViewsReport, _ lacking: UInt64, _ log: LogReader?, _ session: Session
     ) throws(CommandFailure) {
         for difference in report.differences {
-            try session.output.line(Sanitizer.line("  ! views \(difference)"))
+            try session.output.line(Sanitizer.line("  ! \(session.shown(.rowViews)) \(difference)"))
             for event in try events(behind: difference, log) {
                 try session.output.line(Sanitizer.line("      \(line(event, session))"))
             }

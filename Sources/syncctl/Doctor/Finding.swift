@@ -113,7 +113,7 @@ struct Finding: Sendable {
             let told = session.shown(.settledAt, settled.at, String(settled.node.prefix(12)))
             try session.output.line(Sanitizer.line("  " + told + note))
         } else if !action.isEmpty {
-            try session.output.line(Sanitizer.line("  " + session.shown(.toDo, action)))
+            try session.output.line(Sanitizer.line("  " + session.shown(.toDo, session.translated(action))))
         }
     }
 

@@ -3,11 +3,6 @@ internal import EventStore
 
 /// What an event says, in one line for people. Not yet safe for a terminal: tables sanitize their cells.
 enum EventText {
-    /// `1 event`, `2 events`.
-    static func count(_ count: some BinaryInteger, _ noun: String) -> String {
-        "\(count) \(noun)\(count == 1 ? "" : "s")"
-    }
-
     /// - Parameter text: What an edit has put where a message's text stood.
     static func summary(_ event: Event, text: String? = nil, in language: Language) -> String {
         func note(_ wording: Wording, _ values: String...) -> String {

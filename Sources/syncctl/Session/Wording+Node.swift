@@ -178,31 +178,7 @@ extension Wording {
         case .tokenOver: Phrase("the token was over by then", "이미 만료된 토큰")
         case .tokenTakenBack: Phrase("the token had been taken back", "이미 회수된 토큰")
         case .tokenNoAuthor: Phrase("its roles do not let it speak as their author", "그 작성자로 말할 수 없는 역할의 토큰")
-        default: Phrase("", "")
+        default: change
         }
-    }
-}
-
-/// What is counted in an answer, in both languages.
-enum CountedNoun: String, CaseIterable, Sendable {
-    case event, finding, place, row, fork, origin
-
-    var phrase: Phrase {
-        switch self {
-        case .event: Phrase("{0} events", "이벤트 {0}건")
-        case .finding: Phrase("{0} findings", "문제 {0}건")
-        case .place: Phrase("{0} places", "{0}곳")
-        case .row: Phrase("{0} rows", "행 {0}개")
-        case .fork: Phrase("{0} forks", "분기 {0}건")
-        case .origin: Phrase("{0} origins", "오리진 {0}개")
-        }
-    }
-}
-
-extension Session {
-    /// `1 fork`, `2 forks`.
-    func counted(_ count: some BinaryInteger, _ noun: CountedNoun) -> String {
-        if outputLanguage == .english, count == 1 { return "1 \(noun.rawValue)" }
-        return noun.phrase.text(outputLanguage, [String(count)])
     }
 }

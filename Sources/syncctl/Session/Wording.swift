@@ -89,6 +89,28 @@ enum Wording: String, CaseIterable, Sendable {
         notAllViews, isVerified, viewsUnread, viewsVerified, viewsContradict, viewsIncomparable, actorLine,
         actorsHidden, actorsRest, actorsVerified, actorsAgainst, tokenNeverGranted, tokenOfOther, tokenOver,
         tokenTakenBack, tokenNoAuthor
+    // What changed something
+    case storeMade, appendedAt, alreadyAt, lineNumber, tokenIn, tokenRevoked, isValid, isRevoked, isExpired,
+        isElsewhere,
+        isOfAll, isOfOwn, attachmentState, isPresent, isMissing, isDamagedHere, isLeaving, settledNow, settledSince,
+        noOpenFinding, digestOrigin, digestView, digestLacks, quarantineRetried, rootDiffers, leftOut, evidenceLeftOut
+    // Peers and subscriptions
+    case peerAdded, peerJoined, peerRemoved, peerPaused, peerResumed, pong, pongClock, inviteUntil, joinsLater,
+        noClocks,
+        flaggedOrigin, stillAhead, rightAgain, durableOn, notDurable, subscriptionMade, subscriptionThere,
+        subscriptionChanged, subscriptionDeleted, subscriptionMoved, subscriptionRetried, subscriptionSought
+    // Backups
+    case backupBroken, backupOtherHistory, backupUnreached, backupPutBack, backupCleared, backupRewritten,
+        backupUncovered, backupLacksAttachments, backupAdded, alsoAttachments, behindBackup, fullBackup,
+        backupLeftovers, backupRemoved, backupPruned, backupCopied, backupCopyLacks, withoutKey
+    case restoreUnsigned, restoreNotPutBack, restoreLacks, restoreErased, restoreNotErased, restored, backupsOfNodes,
+        backupUnnamed, backupIsBroken, backupVerified, backupUnsigned, drillErased, drillDone
+    // Imports
+    case importedLines, importableLines, nodesLines, twinLines, moreRejected, importStopped, importStoppedInput,
+        importUnbegun, readAs, recordsPassed, placeLine, toldOtherwise, partOfType, valuesOfPart, noValue,
+        differingParts,
+        wayOutOfDifference, notTaken, importedEvents, importableEvents, evidenceLacks, evidenceTaken, evidenceHealed,
+        evidenceStopped
 
     /// The text in both languages.
     var phrase: Phrase {
@@ -238,7 +260,7 @@ enum Wording: String, CaseIterable, Sendable {
         case .noPeers:
             Phrase(
                 "no peers; syncctl peers invite here, or peers join with a line from another node",
-                "피어가 없습니다. 이 노드에서 syncctl peers invite를 실행하거나, 다른 노드에서 받은 초대 한 줄로 peers join을 실행하십시오")
+                "피어가 없습니다. 이 노드에서 syncctl peers invite를 실행하거나, 다른 노드에서 받은 초대 한 줄로 syncctl peers join을 실행하십시오")
         case .nothingQuarantined: Phrase("nothing is quarantined", "격리된 이벤트가 없습니다")
         case .nothingMoreQuarantined: Phrase("nothing more is quarantined", "격리된 이벤트가 더 없습니다")
         case .moreQuarantined:
@@ -290,4 +312,8 @@ extension Session {
 
     /// Says something to the user in their language.
     func say(_ wording: Wording, _ values: String...) { say(wording.phrase.text(language, values)) }
+
+    /// Says something about the answer, in its language: who asked for a form that programs read reads English on both
+    /// streams.
+    func remark(_ wording: Wording, _ values: String...) { say(wording.phrase.text(outputLanguage, values)) }
 }

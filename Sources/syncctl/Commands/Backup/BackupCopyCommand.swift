@@ -48,12 +48,15 @@ enum BackupCopyCommand {
         }
         let (report, attachments, damaged) = (copy.log, copy.attachments, copy.damaged)
         if damaged > 0 {
-            session.say("\(EventText.count(damaged, "attachment")) damaged here, and not in the copy")
+            session.remark(.backupCopyLacks, session.counted(damaged, .attachment))
         }
-        let range = report.position == 0 ? "an empty log" : "positions 1..\(report.position)"
-        let pictures = attachments == 0 ? "" : " and \(EventText.count(attachments, "attachment"))"
-        let without = report.hasKey ? "" : ", without node.key"
-        try session.line(Sanitizer.line("copied \(range)\(pictures) to \(folder)\(without)"), "copy") { line in
+        let range =
+            report.position == 0 ? session.shown(.emptyLog) : session.shown(.positionsTo, String(report.position))
+        let pictures =
+            attachments == 0 ? "" : session.shown(.alsoAttachments, session.counted(attachments, .attachment))
+        let without = report.hasKey ? "" : session.shown(.withoutKey)
+        let told = session.shown(.backupCopied, range, pictures, folder, without)
+        try session.line(Sanitizer.line(told), "copy") { line in
             line.add("folder", folder)
             line.add("position", report.position)
             line.add("bytes", report.bytes)

@@ -98,48 +98,34 @@ enum BackupCreateCommand {
     ) throws(CommandFailure) {
         let manifest = report.manifest
         let added = manifest.position - report.after
-        let pictures =
-            report.attachmentsAdded == 0 ? "" : " and \(EventText.count(report.attachmentsAdded, "attachment"))"
-        let behind = report.base.map { ", behind \($0)" } ?? ", a full backup"
-        for lack in report.broken { session.say("\(lack): this one does not go on behind it") }
-        if report.isOtherHistory {
-            session.say("the log goes on from none of the backups that are there: this is a full one")
-        }
+        for lack in report.broken { session.remark(.backupBroken, session.explained(lack)) }
+        if report.isOtherHistory { session.remark(.backupOtherHistory) }
         if !report.unreached.isEmpty {
-            session.say(
-                "what was erased stays in \(report.unreached.joined(separator: ", ")): they are damaged, or of another history; take them away"
-            )
+            session.remark(.backupUnreached, report.unreached.joined(separator: ", "))
         }
         if !report.putBack.isEmpty {
-            session.say(
-                "an older copy was put back over \(report.putBack.joined(separator: ", ")): what was erased since is taken out again"
-            )
+            session.remark(.backupPutBack, report.putBack.joined(separator: ", "))
         }
         if !report.cleared.isEmpty {
-            session.say(
-                "\(EventText.count(report.cleared.count, "file")) with what was erased taken away, that no backup names"
-            )
+            session.remark(.backupCleared, session.counted(report.cleared.count, .file))
         }
         if report.rewritten > 0 {
-            session.say("\(EventText.count(report.rewritten, "segment")) written again without what was erased")
+            session.remark(.backupRewritten, session.counted(report.rewritten, .segment))
         }
         if report.uncovered > 0 {
-            session.say(
-                "\(EventText.count(report.uncovered, "event")) not covered by a signed head yet: the next backup has them"
-            )
+            session.remark(.backupUncovered, session.counted(report.uncovered, .event))
         }
         if report.attachmentsMissing > 0 {
-            session.say(
-                "\(EventText.count(Int(clamping: report.attachmentsMissing), "attachment")) not here, or damaged, and so not in the backup: 'syncctl attachment list --missing', '--damaged'"
-            )
+            session.remark(.backupLacksAttachments, session.counted(report.attachmentsMissing, .attachment))
         }
-        let size = BackupSession.size(report.bytes)
-        try session.line(
-            Sanitizer.line(
-                "\(manifest.id): \(EventText.count(added, "event"))\(pictures) added\(behind), \(size), up to position \(manifest.position)"
-            ),
-            "backup"
-        ) { line in
+        let pictures =
+            report.attachmentsAdded == 0
+            ? "" : session.shown(.alsoAttachments, session.counted(report.attachmentsAdded, .attachment))
+        let behind = report.base.map { session.shown(.behindBackup, "\($0)") } ?? session.shown(.fullBackup)
+        let told = session.shown(
+            .backupAdded, manifest.id, session.counted(added, .event), pictures, behind,
+            BackupSession.size(report.bytes), String(manifest.position))
+        try session.line(Sanitizer.line(told), "backup") { line in
             BackupSession.describe(manifest, &line)
             line.add("after", report.after)
             line.add("written", report.bytes)

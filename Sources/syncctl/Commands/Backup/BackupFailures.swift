@@ -55,6 +55,11 @@ extension CommandFailure {
     }
 }
 
+extension Session {
+    /// What is wrong with a backup, as errors are told.
+    func explained(_ error: BackupError) -> String { explained(error.description, code: error.code) }
+}
+
 /// What the commands of backups share.
 struct BackupSession {
     let session: Session
@@ -65,9 +70,6 @@ struct BackupSession {
         "key-file", "FILE", "The key that files are encrypted with: 64 hexadecimal digits.")
     static let repositoryArgument = Command.Argument("repository", "The folder with the backups.")
     static let backupOption = Command.Option.value("backup", "ID", "Which one (default: the newest).")
-
-    /// What is to be known of a backup without the node's signature.
-    static let unsigned = "not signed by the node: key and peers in it are not proven"
 
     /// The key of `--key-file`.
     func key() throws(CommandFailure) -> StreamKey? {

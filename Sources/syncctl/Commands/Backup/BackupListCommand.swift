@@ -20,10 +20,9 @@ enum BackupListCommand {
             let found = try repository.manifests()
             return (found, try repository.leftovers(besides: found.good))
         }
-        for bad in found.bad { session.say("\(bad)") }
+        for bad in found.bad { session.say(session.explained(bad)) }
         if !leftovers.isEmpty {
-            session.say(
-                "\(EventText.count(leftovers.count, "file")) that no backup names: 'backup prune' takes them away")
+            session.remark(.backupLeftovers, session.counted(leftovers.count, .file))
         }
         if session.isJSON {
             for manifest in found.good {
@@ -86,10 +85,12 @@ enum BackupPruneCommand {
                 }
             }
         } else {
-            for manifest in report.removed { try session.output.line("removed \(manifest.id)") }
-            try session.output.line(
-                "\(EventText.count(report.kept.count, "backup")) kept, \(EventText.count(report.files.count, "file")) taken away, "
-                    + BackupSession.size(report.bytes))
+            for manifest in report.removed { try session.output.line(session.shown(.backupRemoved, manifest.id)) }
+            let told = session.shown(
+                .backupPruned, session.counted(report.kept.count, .backup),
+                session.counted(report.files.count, .file),
+                BackupSession.size(report.bytes))
+            try session.output.line(told)
         }
         try session.end(count: report.removed.count) { line in
             line.add("kept", report.kept.count)

@@ -65,8 +65,8 @@ enum BackupRestoreCommand {
         }
         try tell(report, folder, Int64((MonotonicClock.now - start) / 1_000_000), session)
         if !report.manifest.isSigned {
-            let names = report.unproven.isEmpty ? "" : "; not put back: \(report.unproven.joined(separator: ", "))"
-            session.say("the backup is not signed by the node: who its key and its peers are is not proven\(names)")
+            let names = report.unproven.joined(separator: ", ")
+            session.remark(.restoreUnsigned, names.isEmpty ? "" : session.shown(.restoreNotPutBack, names))
         }
         // What the command gave is proven and in its place; that it was all is what the command denies.
         if let failed { throw CommandFailure(failed) }
@@ -111,29 +111,19 @@ enum BackupRestoreCommand {
     private static func tell(
         _ report: RestoreReport, _ folder: String, _ milliseconds: Int64, _ session: Session
     ) throws(CommandFailure) {
-        for finding in report.missing.prefix(Self.mostNamed) { session.say("\(finding)") }
+        for finding in report.missing.prefix(Self.mostNamed) { session.say(session.explained(finding)) }
         if !report.missing.isEmpty {
-            session.say(
-                "\(EventText.count(report.missing.count, "attachment")) did not come back: the node asks its peers for what is missing"
-            )
+            session.remark(.restoreLacks, session.counted(report.missing.count, .attachment))
         }
         if report.erasedLater > 0 {
-            session.say(
-                "\(EventText.count(report.erasedLater, "event")) were erased after this moment, and are empty; the node records that once more"
-            )
+            session.remark(.restoreErased, session.counted(report.erasedLater, .event))
         }
         if report.notErased > 0 {
-            session.say(
-                "\(EventText.count(report.notErased, "event")) came back that were erased since: an older copy was put back into the "
-                    + "repository. 'backup create' of its node takes that out; here erase them again, or restore after that"
-            )
+            session.remark(.restoreNotErased, session.counted(report.notErased, .event))
         }
-        let without = report.hasKey ? "" : ", without node.key"
-        try session.line(
-            Sanitizer.line(
-                "restored \(report.manifest.id) up to position \(report.position) into \(folder)\(without)"),
-            "restored"
-        ) { line in
+        let without = report.hasKey ? "" : session.shown(.withoutKey)
+        let told = session.shown(.restored, report.manifest.id, String(report.position), folder, without)
+        try session.line(Sanitizer.line(told), "restored") { line in
             line.add("id", report.manifest.id)
             line.add("folder", folder)
             line.add("position", report.position)

@@ -44,14 +44,11 @@ enum BackupVerifyCommand {
         if !report.findings.isEmpty || !report.broken.isEmpty { return .integrityFailure }
         guard !report.proven.isEmpty else { return .nothingFound }
         if report.nodes.count > 1 {
-            session.say(
-                "the backups are of \(report.nodes.count) nodes, and a manifest says of itself whose it is: "
-                    + report.nodes.map(\.description).joined(separator: ", "))
+            let nodes = report.nodes.map(\.description).joined(separator: ", ")
+            session.remark(.backupsOfNodes, String(report.nodes.count), nodes)
         }
         if report.unnamed > 0 {
-            session.say(
-                "\(EventText.count(report.unnamed, "segment")) that no backup names: a run was broken off, or the manifest of a backup is "
-                    + "gone; a receipt shows how far the log went (syncctl verify --since)")
+            session.remark(.backupUnnamed, session.counted(report.unnamed, .segment))
         }
         let isWhole = report.proven.allSatisfy(\.isSigned) && report.nodes.count == 1 && report.unnamed == 0
         return isWhole ? .success : .degraded
@@ -71,17 +68,18 @@ enum BackupVerifyCommand {
     }
 
     private static func text(_ report: RepositoryReport, _ session: Session) throws(CommandFailure) {
-        for finding in report.findings { try session.output.line(Sanitizer.line("  ! \(finding)")) }
-        for id in report.broken { try session.output.line("BROKEN    \(id)") }
+        for finding in report.findings {
+            try session.output.line(Sanitizer.line("  ! \(session.explained(finding))"))
+        }
+        for id in report.broken { try session.output.line(session.shown(.backupIsBroken, id)) }
         for manifest in report.proven {
-            let remark = manifest.isSigned ? "" : ", \(BackupSession.unsigned)"
-            try session.output.line(
-                "VERIFIED  \(manifest.id)  \(EventText.count(manifest.position, "event"))\(remark)")
+            let remark = manifest.isSigned ? "" : ", " + session.shown(.backupUnsigned)
+            let told = session.shown(
+                .backupVerified, manifest.id, session.counted(manifest.position, .event), remark)
+            try session.output.line(told)
         }
         if !report.leftovers.isEmpty {
-            session.say(
-                "\(EventText.count(report.leftovers.count, "file")) that no backup names: 'backup prune' takes them away"
-            )
+            session.remark(.backupLeftovers, session.counted(report.leftovers.count, .file))
         }
     }
 }
@@ -122,16 +120,13 @@ enum BackupDrillCommand {
             try session.output.line(Sanitizer.line("  ! \(finding)"))
         }
         if report.erasedLater > 0 {
-            session.say(
-                "\(EventText.count(report.erasedLater, "event")) were erased after this backup, and are empty in it")
+            session.remark(.drillErased, session.counted(report.erasedLater, .event))
         }
-        if !report.manifest.isSigned { session.say("\(report.manifest.id): \(BackupSession.unsigned)") }
-        let seconds = Self.seconds
-        try session.line(
-            "\(report.isGood ? "GOOD" : "BAD ") \(report.manifest.id)  \(EventText.count(report.events, "event")), "
-                + "\(BackupSession.size(report.bytes)): restored in \(seconds(report.restoring)), verified in \(seconds(report.verifying))",
-            "drill"
-        ) { line in
+        if !report.manifest.isSigned { session.say("\(report.manifest.id): \(session.shown(.backupUnsigned))") }
+        let told = session.shown(
+            .drillDone, report.isGood ? "GOOD" : "BAD ", report.manifest.id, session.counted(report.events, .event),
+            BackupSession.size(report.bytes), seconds(report.restoring), seconds(report.verifying))
+        try session.line(told, "drill") { line in
             line.add("id", report.manifest.id)
             line.add("good", report.isGood)
             line.add("signed", report.manifest.isSigned)

@@ -19,7 +19,7 @@ enum ClocksCommand {
         if let daemon = try DaemonClient.running(files) {
             peers = (try daemon.get(Route.peers.path).elements("peers") ?? []).compactMap(\.object)
         } else {
-            session.say("no daemon runs here, so there are no peers to compare with")
+            session.remark(.noClocks)
         }
         let flagged = try stored { try LogReader(files).flaggedOrigins() }
         let now = session.now
@@ -79,9 +79,8 @@ enum ClocksCommand {
     }
 
     private static func text(_ origin: FlaggedOrigin, _ now: Int64, _ session: Session) -> String {
-        let state = isAhead(origin, now) ? "still ahead" : "right again"
-        return
-            "Flagged: origin \(origin.origin) of node \(origin.node.short), up to \(origin.skew.ahead / 1_000) s ahead, "
-            + "seen \(session.clock(origin.skew.at)), \(state)"
+        session.shown(
+            .flaggedOrigin, "\(origin.origin)", origin.node.short, String(origin.skew.ahead / 1_000),
+            session.clock(origin.skew.at), session.shown(isAhead(origin, now) ? .stillAhead : .rightAgain))
     }
 }

@@ -44,7 +44,7 @@ enum InviteCommand {
             try session.output.line(Sanitizer.line(line))
             // It is spoken of as the line above.
             try session.output.flush()
-            session.say("valid until \(until), for one node: syncctl peers join <the line above>")
+            session.remark(.inviteUntil, until)
         }
         return .success
     }

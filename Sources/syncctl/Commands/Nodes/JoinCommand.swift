@@ -35,7 +35,7 @@ enum JoinCommand {
             request.add("line", invitation.text)
             request.add("name", name)
             try daemon.post(Route.join.path, request, timeout: 90_000)
-            return try PeersCommand.confirm("joined", name, session)
+            return try PeersCommand.confirm("joined", .peerJoined, name, session)
         }
         try check(invitation, name, files, session)
         try PeersCommand.edit(files) { peers in
@@ -44,8 +44,8 @@ enum JoinCommand {
                 Peer(
                     name: name, node: invitation.node, address: invitation.addresses.first, token: invitation.token))
         }
-        session.say("no daemon runs here: the next start of syncd joins, if that is before the line expires")
-        return try PeersCommand.confirm("added", name, session)
+        session.remark(.joinsLater)
+        return try PeersCommand.confirm("added", .peerAdded, name, session)
     }
 
     private static func check(

@@ -28,7 +28,9 @@ enum PeerSwitchCommand {
         case .files(let files):
             try PeersCommand.edit(files, named: name) { peers, index in peers[index].isPaused = isPaused }
         }
-        return try PeersCommand.confirm(isPaused ? "paused" : "resumed", name, session)
+        return isPaused
+            ? try PeersCommand.confirm("paused", .peerPaused, name, session)
+            : try PeersCommand.confirm("resumed", .peerResumed, name, session)
     }
 }
 
@@ -58,8 +60,8 @@ enum PeerPingCommand {
         guard let micros = pong.integer("rtt_us") else { throw DaemonClient.misunderstood("no round trip") }
         let offset = pong.integer("clock_offset_ms")
         let millis = "\(micros / 1_000).\(String(1_000 + micros % 1_000).dropFirst())"
-        let clock = offset.map { ", its clock \($0 >= 0 ? "+" : "")\($0) ms" } ?? ""
-        try session.line(Sanitizer.line("\(name): \(millis) ms\(clock)"), "pong") { line in
+        let clock = offset.map { session.shown(.pongClock, "\($0 >= 0 ? "+" : "")\($0)") } ?? ""
+        try session.line(Sanitizer.line(session.shown(.pong, name, millis, clock)), "pong") { line in
             line.add("name", name)
             line.add("rtt_us", micros)
             if let offset { line.add("clock_offset_ms", offset) }

@@ -88,7 +88,7 @@ enum PeersCommand {
             if peer.node == own { throw usageFailure("\(peer.node.short) is this node itself") }
             guard try edit(files, { $0.add(peer) }) else { throw taken(peer.name) }
         }
-        return try confirm("added", peer.name, session)
+        return try confirm("added", .peerAdded, peer.name, session)
     }
 
     private static func runRemove(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -98,7 +98,7 @@ enum PeersCommand {
         case .files(let files):
             try edit(files, named: name) { peers, index in peers.remove(at: index) }
         }
-        return try confirm("removed", name, session)
+        return try confirm("removed", .peerRemoved, name, session)
     }
 
     private static func taken(_ name: String) -> CommandFailure {
@@ -172,10 +172,11 @@ enum PeersCommand {
         return line
     }
 
+    /// Says what was done: `type` to programs, `told` to people.
     static func confirm(
-        _ what: String, _ name: String, _ session: Session
+        _ type: String, _ told: Wording, _ name: String, _ session: Session
     ) throws(CommandFailure) -> ExitCode {
-        try session.line("\(what) \(Sanitizer.line(name))", what) { $0.add("name", name) }
+        try session.line(Sanitizer.line(session.shown(told, name)), type) { $0.add("name", name) }
         try session.end(count: 1)
         return .success
     }

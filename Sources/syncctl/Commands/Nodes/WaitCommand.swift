@@ -37,7 +37,7 @@ enum WaitCommand {
             if answer.isReached || left <= poll && end != nil {
                 try show(session, answer, nodes)
                 guard answer.isReached else {
-                    session.say("on \(answer.nodes.count) of \(nodes) nodes when the time was over")
+                    session.remark(.notDurable, String(answer.nodes.count), String(nodes))
                     return .tryAgain
                 }
                 return .success
@@ -103,7 +103,7 @@ enum WaitCommand {
     private static func show(_ session: Session, _ answer: Answer, _ nodes: Int) throws(CommandFailure) {
         guard session.isJSON || answer.isReached else { return }
         let names = answer.nodes.joined(separator: ", ")
-        try session.line(Sanitizer.line("durable on \(names)"), "durability") { line in
+        try session.line(Sanitizer.line(session.shown(.durableOn, names)), "durability") { line in
             line.add("reached", answer.isReached)
             line.add("wanted", nodes)
             line.add("nodes", answer.nodes)

@@ -71,7 +71,7 @@ enum StoreMaking {
         let isWhole = try stored { try old.indexed() } == report.position
         let views: Comparison = isWhole ? digests.0 == digests.1 ? .equal : .differ : .notCompared
         for origin in report.differing where !session.isJSON {
-            session.say("origin \(origin): the root is not that of the events")
+            session.remark(.rootDiffers, "\(origin)")
         }
         try session.line(
             Sanitizer.line(session.shown(.replayedInto, String(report.position), folder)), "replayed"

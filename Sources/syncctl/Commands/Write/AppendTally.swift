@@ -42,24 +42,27 @@ struct AppendTally {
             return
         }
         switch result {
-        case .appended(let place): try print("appended", place, session)
+        case .appended(let place): try print(.appendedAt, place, session)
         case .already(let place):
-            try print("already", place, session)
+            try print(.alreadyAt, place, session)
             if place.texts.isErased { session.say(.alreadyErased) }
         case .rejected(let code, let message):
             try session.output.flush()
-            let told = "\(Sanitizer.line(message))   [\(code)]\n"
-            if session.language == .korean, let meaning = KoreanErrors.meanings[code] {
-                Output.message("syncctl: \(line.map { "\($0)번째 줄: " } ?? "")\(meaning)\n  \(told)")
-            } else {
-                Output.message("syncctl: \(line.map { "line \($0): " } ?? "")\(told)")
-            }
+            Self.tell((code, message), line: line, session)
         }
     }
 
-    private func print(_ word: String, _ place: AppendedLine.Place, _ session: Session) throws(CommandFailure) {
+    /// Says why a line was not taken, as errors are told: in Korean what the code means stands above the text.
+    static func tell(_ rejection: (code: String, message: String), line: Int?, _ session: Session) {
+        let place = line.map { session.text(.lineNumber, String($0)) } ?? ""
+        let meaning = session.language == .korean ? KoreanErrors.meanings[rejection.code] : nil
+        let above = meaning.map { "\($0)\n  " } ?? ""
+        Output.message("syncctl: \(place)\(above)\(Sanitizer.line(rejection.message))   [\(rejection.code)]\n")
+    }
+
+    private func print(_ told: Wording, _ place: AppendedLine.Place, _ session: Session) throws(CommandFailure) {
         let texts = place.texts
-        try session.output.line("\(word) position \(texts.position) id \(Sanitizer.line(texts.id))")
+        try session.output.line(session.shown(told, "\(texts.position)", Sanitizer.line(texts.id)))
     }
 
     /// The final line of JSON output, and the exit code.

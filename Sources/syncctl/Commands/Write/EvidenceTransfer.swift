@@ -15,9 +15,7 @@ enum EvidenceTransfer {
         }
         progress.finish(done: export.written, total: export.count)
         if export.uncovered > 0 {
-            session.say(
-                "\(EventText.count(export.uncovered, "event")) left out: no signed head covers them yet, a daemon signs "
-                    + "what is new within moments, and what a crash has left when it starts")
+            session.remark(.evidenceLeftOut, session.counted(export.uncovered, .event))
         }
         return export.uncovered == 0 ? .success : .degraded
     }
@@ -66,9 +64,9 @@ enum EvidenceTransfer {
             end.add("origins", intake.origins)
             end.add("interrupted", Interrupt.isRequested)
         }
-        if !session.isJSON { try session.output.line(summary(intake)) }
+        if !session.isJSON { try session.output.line(summary(intake, in: session.outputLanguage)) }
         guard Interrupt.isRequested else { return tell(intake.lacking, session) }
-        session.say("interrupted; what is counted is stored and proven. Run the same command again to go on")
+        session.remark(.evidenceStopped)
         return .interrupted
     }
 
@@ -77,9 +75,7 @@ enum EvidenceTransfer {
         _ lacking: [(origin: OriginID, size: UInt64, signed: UInt64)], _ session: Session
     ) -> ExitCode {
         for (origin, size, signed) in lacking {
-            session.say(
-                "origin \(origin): \(size) of the \(signed) events that the head signs: \(signed - size) are not in the file, and not here"
-            )
+            session.remark(.evidenceLacks, "\(origin)", String(size), String(signed), String(signed - size))
         }
         return lacking.isEmpty ? .success : .degraded
     }
@@ -115,16 +111,23 @@ enum EvidenceTransfer {
         do { return try reader.next() } catch { throw .store(.io("the input: \(error)")) }
     }
 
-    private static func summary(_ intake: EvidenceImport) -> String {
-        "\(EventText.count(intake.origins, "origin")): \(intake.appended) appended, \(intake.already) already there"
-            + (intake.healed > 0 ? ", \(EventText.count(intake.healed, "payload")) put back" : "")
+    private static func summary(_ intake: EvidenceImport, in language: Language) -> String {
+        let taken = Wording.evidenceTaken.phrase.text(
+            language,
+            [
+                CountedNoun.origin.text(intake.origins, in: language), String(intake.appended),
+                String(intake.already),
+            ])
+        guard intake.healed > 0 else { return taken }
+        let healed = CountedNoun.payload.text(intake.healed, in: language)
+        return taken + Wording.evidenceHealed.phrase.text(language, [healed])
     }
 
     private static func failure(_ error: EvidenceError, _ line: Int, _ intake: EvidenceImport) -> CommandFailure {
         if case .store(let error) = error { return CommandFailure(error) }
         var failure = CommandFailure(
             code: error.code, "line \(line): \(error)",
-            why: "Until then \(summary(intake)); that is proven and stays.", exitCode: .badInput)
+            why: "Until then \(summary(intake, in: .english)); that is proven and stays.", exitCode: .badInput)
         switch error {
         case .other, .changed: failure.exitCode = .integrityFailure
         // After its first line it is an evidence file, and not as it was written.

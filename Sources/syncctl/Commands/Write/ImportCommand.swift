@@ -95,7 +95,7 @@ enum ImportCommand {
             try? rejects?.flush()
             var failure = error
             let goesOn = failure.exitCode == .badInput ? "" : "; the same command goes on"
-            failure.why = failure.why ?? "Until then \(summary(run.tally, isDry: false))\(goesOn)."
+            failure.why = failure.why ?? "Until then \(summary(run.tally, isDry: false, in: .english))\(goesOn)."
             throw failure
         }
         return try finish(run, path)
@@ -104,11 +104,14 @@ enum ImportCommand {
     /// What is said of exports of other services alone.
     private static let exportOptions = ["format", "user", "me", "conversation", "timezone", "dates"]
 
-    private static func summary(_ tally: AppendTally, isDry: Bool) -> String {
-        "\(EventText.count(tally.lines, "line")): \(tally.appended) \(isDry ? "new" : "appended"), "
-            + "\(tally.already) already there, \(tally.rejected) rejected"
-            + (tally.passedOver > 0 ? ", \(tally.passedOver) that only nodes write passed over" : "")
-            + (tally.twins > 0 ? ", \(EventText.count(tally.twins, "twin")) passed over" : "")
+    private static func summary(_ tally: AppendTally, isDry: Bool, in language: Language) -> String {
+        func text(_ wording: Wording, _ values: String...) -> String { wording.phrase.text(language, values) }
+        var told = text(
+            isDry ? .importableLines : .importedLines, CountedNoun.line.text(tally.lines, in: language),
+            String(tally.appended), String(tally.already), String(tally.rejected))
+        if tally.passedOver > 0 { told += text(.nodesLines, String(tally.passedOver)) }
+        if tally.twins > 0 { told += text(.twinLines, CountedNoun.twin.text(tally.twins, in: language)) }
+        return told
     }
 
     private static func finish(_ run: ImportRun, _ path: String) throws(CommandFailure) -> ExitCode {
@@ -126,13 +129,11 @@ enum ImportCommand {
             line.add("interrupted", Interrupt.isRequested)
         }
         if !session.isJSON {
-            if run.unshown > 0 { session.say("and \(run.unshown) more rejected lines; --json names them all") }
-            try session.output.line(summary(tally, isDry: isDry))
+            if run.unshown > 0 { session.remark(.moreRejected, String(run.unshown)) }
+            try session.output.line(summary(tally, isDry: isDry, in: session.outputLanguage))
         }
         if Interrupt.isRequested {
-            session.say(
-                "interrupted; what is counted is stored. "
-                    + (path == "-" ? "Give the same input again to go on" : "Run the same command again to go on"))
+            session.remark(path == "-" ? .importStoppedInput : .importStopped)
             return .interrupted
         }
         return tally.rejected == 0 ? .success : tally.lines == 1 ? .badInput : .partlyDone

@@ -41,7 +41,7 @@ struct ImportExport {
         }
         switch found {
         case .format(let format):
-            session.say("\(path) is read as \(format.title) (--format \(format.rawValue))")
+            session.remark(.readAs, path, session.translated(format.title), format.rawValue)
             return ExportImport(files, as: format, try options())
         case .native: return nil
         case nil:
@@ -117,7 +117,7 @@ struct ImportExport {
         }
         let intake = ExportIntake(
             target, before, batch: batch, progress: Progress("import", unit: "events", style: session.style()),
-            total: UInt64(checked.events))
+            total: UInt64(checked.events), language: session.outputLanguage)
         do throws(ImportError) {
             _ = try export.run(intake.take)
         } catch {
@@ -143,8 +143,8 @@ struct ImportExport {
                 let line = lines.first { $0.string("name")?.hasSameBytes(as: field.name) ?? false }
                 let (there, here) = (line?["value"].map { Array($0.raw) }, Array(field.value.raw))
                 guard there != here else { continue }
-                func short(_ value: [UInt8]?) -> String {
-                    value.map { ImportDifference.short(String(decoding: $0, as: UTF8.self)) } ?? "nothing"
+                func short(_ value: [UInt8]?) -> String? {
+                    value.map { ImportDifference.short(String(decoding: $0, as: UTF8.self)) }
                 }
                 intake.tell(
                     ImportDifference.Part(name: field.name, isHeader: false, there: short(there), here: short(here)),
@@ -170,7 +170,7 @@ struct ImportExport {
             return checked
         } catch {
             guard error.kind == .stopped else { throw Self.failure(error, stored: 0) }
-            session.say("interrupted; nothing is stored")
+            session.remark(.importUnbegun)
             return nil
         }
     }
@@ -180,7 +180,7 @@ struct ImportExport {
         throw CommandFailure(
             code: "E_IMPORT_DATES",
             "\(path): \(conversation) is here with day and month exchanged: about "
-                + "\(EventText.count(count, "message")) of this file",
+                + "\(CountedNoun.message.text(count, in: .english)) of this file",
             why: "An earlier file left open which number of a date is the day, and was read otherwise. "
                 + "Nothing of this one was stored.",
             hint: "--conversation ID takes all of it as a conversation of its own; "
@@ -215,6 +215,7 @@ final class ExportIntake {
     private let batch: Int
     private var progress: Progress
     private let total: UInt64
+    private let language: Language
     private var waiting: [ImportedEvent] = []
     private var bytes = 0
     private var pending: [Batch] = []
@@ -235,9 +236,15 @@ final class ExportIntake {
     /// Values without a time that are there: whether they are the newest is looked at in the end. Of these many at most (INV-9).
     private(set) var untimedProfiles: [EventDraft] = []
 
-    init(_ target: ImportTarget, _ before: ImportedBefore, batch: Int, progress: Progress, total: UInt64) {
+    init(
+        _ target: ImportTarget, _ before: ImportedBefore, batch: Int, progress: Progress, total: UInt64,
+        language: Language
+    ) {
         (self.target, self.before, self.batch, self.progress, self.total) = (target, before, batch, progress, total)
+        self.language = language
     }
+
+    private func text(_ wording: Wording, _ values: String...) -> String { wording.phrase.text(language, values) }
 
     var count: Int { appended + already + differing + rejected }
 
@@ -292,7 +299,7 @@ final class ExportIntake {
             case .other:
                 differing += 1
                 guard isShown else { return }
-                let what = difference.map { " (differs: \($0.names))" } ?? ""
+                let what = difference.map { text(.differingParts, $0.names) } ?? ""
                 problems.append((event.place, "E_ID_REUSED", message + what))
             }
         case .rejected(let code, let message):
@@ -307,13 +314,14 @@ final class ExportIntake {
     }
 
     func tell(_ part: ImportDifference.Part, of draft: EventDraft) {
-        let what = "\(part.name) of \(draft.type)"
+        let what = text(.partOfType, part.name, draft.type)
         guard described[what] != nil || described.count < Self.mostShown else { return }
         var entry = described[what] ?? (0, [])
         entry.count += 1
         if entry.places.count < Self.mostShown {
             let name = draft.conversation ?? draft.user
-            entry.places.append("\(name): \(part.there) there, \(part.here) here")
+            let values = [part.there, part.here].map { $0 ?? text(.noValue) }
+            entry.places.append(text(.valuesOfPart, name, values[0], values[1]))
         }
         described[what] = entry
     }
@@ -327,13 +335,8 @@ struct ImportSummary {
     let intake: ExportIntake
     let isDry: Bool
 
-    private static let wayOut =
-        "what was imported first stays. Where the export is right, say it: "
-        + "syncctl append --type conversation.renamed --conversation ID --user USER --data '{\"title\":\"…\"}', "
-        + "or --type profile.changed --user USER --data '{\"fields\":{…}}'"
-
     func print() throws(CommandFailure) -> ExitCode {
-        for remark in checked.remarks { session.say(remark) }
+        for remark in checked.remarks { session.say(session.translated(remark)) }
         let types = checked.counts.sorted { $0.key < $1.key }
         let skipped = checked.skipped.sorted { ($1.value.count, $0.key) < ($0.value.count, $1.key) }
         for (type, count) in types {
@@ -343,9 +346,11 @@ struct ImportSummary {
             }
         }
         for (reason, entry) in skipped {
-            let places = entry.places.prefix(3).joined(separator: ", ") + (entry.count > 3 ? ", …" : "")
-            try session.line(Sanitizer.line("passed over: \(entry.count), \(reason) (\(places))"), "skipped") {
-                line in
+            let places =
+                entry.places.prefix(3).map(session.place).joined(separator: ", ")
+                + (entry.count > 3 ? ", …" : "")
+            let told = session.shown(.recordsPassed, String(entry.count), session.translated(reason), places)
+            try session.line(Sanitizer.line(told), "skipped") { line in
                 line.add("reason", reason)
                 line.add("events", entry.count)
                 line.add("places", entry.places)
@@ -353,19 +358,19 @@ struct ImportSummary {
         }
         for (what, entry) in intake.described.sorted(by: { $0.key < $1.key }) {
             let places = entry.places.prefix(3).joined(separator: "; ") + (entry.count > 3 ? "; …" : "")
-            try session.line(
-                Sanitizer.line("differs from what is there: \(entry.count), \(what) (\(places))"), "described"
-            ) { line in
+            let told = session.shown(.toldOtherwise, String(entry.count), what, places)
+            try session.line(Sanitizer.line(told), "described") { line in
                 line.add("what", what)
                 line.add("events", entry.count)
                 line.add("places", entry.places)
             }
         }
-        if !intake.described.isEmpty { session.say(Self.wayOut) }
+        if !intake.described.isEmpty { session.remark(.wayOutOfDifference) }
         for problem in intake.problems {
-            try session.line(
-                Sanitizer.line("not taken: \(problem.place): \(problem.message)   [\(problem.code)]"), "rejected"
-            ) { line in
+            let told = session.shown(
+                .notTaken, session.place(problem.place), session.explained(problem.message, code: problem.code),
+                problem.code)
+            try session.line(Sanitizer.line(told), "rejected") { line in
                 line.add("place", problem.place)
                 line.add("code", problem.code)
                 line.add("message", problem.message)
@@ -373,10 +378,11 @@ struct ImportSummary {
         }
         let passedOver = checked.skipped.values.reduce(0) { $0 + $1.count }
         if !session.isJSON {
-            try session.output.line(
-                "\(EventText.count(intake.count, "event")): \(intake.appended) \(isDry ? "new" : "appended"), \(intake.already) already there, "
-                    + "\(intake.differing) there with other content, \(intake.rejected) rejected; \(passedOver) records passed over"
-            )
+            let told = session.shown(
+                isDry ? .importableEvents : .importedEvents, session.counted(intake.count, .event),
+                String(intake.appended), String(intake.already), String(intake.differing), String(intake.rejected),
+                String(passedOver))
+            try session.output.line(told)
         }
         try session.end(count: intake.count) { line in
             line.add("format", export.format.rawValue)
@@ -389,7 +395,7 @@ struct ImportSummary {
             line.add("interrupted", Interrupt.isRequested)
         }
         if Interrupt.isRequested {
-            session.say("interrupted; what is counted is stored. Run the same command again to go on")
+            session.remark(.importStopped)
             return .interrupted
         }
         return intake.rejected + intake.differing == 0 ? .success : .partlyDone

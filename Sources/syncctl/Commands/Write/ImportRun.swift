@@ -143,7 +143,7 @@ struct ImportRun {
         if session.isJSON {
             try session.output.line(result.json(line: number))
         } else if tally.rejected <= Self.mostShown {
-            Output.message("syncctl: line \(number): \(Sanitizer.line(message))   [\(code)]\n")
+            AppendTally.tell((code, message), line: number, session)
         } else {
             unshown += 1
         }

@@ -35,8 +35,9 @@ struct ImportDifference {
     struct Part: Equatable {
         let name: String
         let isHeader: Bool
-        let there: String
-        let here: String
+        /// `nil`: the payload there has no such member.
+        let there: String?
+        let here: String?
     }
 
     private(set) var parts: [Part] = []
@@ -70,8 +71,8 @@ struct ImportDifference {
     static func short(_ text: String) -> String { text.count > longest ? text.prefix(longest) + "…" : text }
 
     private static func member(_ name: String, _ old: JSONObject, _ new: JSONObject) -> Part {
-        func short(_ object: JSONObject) -> String {
-            guard let raw = object.raw(name) else { return "nothing" }
+        func short(_ object: JSONObject) -> String? {
+            guard let raw = object.raw(name) else { return nil }
             return Self.short(String(decoding: raw.prefix(longest * 4), as: UTF8.self))
         }
         return Part(name: name, isHeader: false, there: short(old), here: short(new))
