@@ -56,7 +56,7 @@ extension SyncctlProgramTests {
         try await makeStore()
         let here = Tool(path: tool.path)
         for command in [
-            ["verify"], ["export"], ["digest"], ["replay"], ["doctor"], ["vector"], ["backup", "create", "b"],
+            ["verify"], ["export"], ["digest"], ["replay", "--all"], ["doctor"], ["vector"], ["backup", "create", "b"],
             ["erase", "user", "u", "--reason", "r", "--who", "w", "--dry-run"], ["erase", "status"],
         ] {
             var named = here

@@ -1352,7 +1352,7 @@ fault(803, "where views do not come each commit has tokens read once more", "", 
 fault(804, "a fork is told without which history is here", "", "ForkToldTests",
       ("Sources/SillokAPI/ForkLine.swift", 'line.add("here", index == own)', 'line.add("here", !isPlanted(804) && index == own)'))
 fault(760, "--check-config calls a key fine that does not fit its certificate", "", "TLSListenerTests",
-      (SD + "Syncd.swift", "_ = try APIServer.tls(api)", "if !isPlanted(760) { _ = try APIServer.tls(api) }"))
+      (SD + "ConfigurationCheck.swift", "_ = try APIServer.tls(api)", "if !isPlanted(760) { _ = try APIServer.tls(api) }"))
 fault(761, "verify passes over times of arrival that cannot be", "INV-2", "ExtremeNumbersTests",
       (ES + "Audit/Verifier.swift", "in try audit.checkArrivals() }", "in if !isPlanted(761) { try audit.checkArrivals() } }"))
 fault(762, "a time of arrival that cannot be is read", "INV-9", "ExtremeNumbersTests",
