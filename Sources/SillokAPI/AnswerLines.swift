@@ -117,13 +117,16 @@ extension JSONLine {
 
 extension JSONLine {
     /// `{"type":"read",…}`: of the access log.
-    package init(read object: JSONObject, _ header: EventHeader) {
+    ///
+    /// - Parameter user: Who is told it as one whom it concerns: of the others, and of what was looked for, it says nothing.
+    package init(read object: JSONObject, _ header: EventHeader, to user: String? = nil) {
+        let subject = object.string("subject")
         self.init(type: "read")
         add("at", Timestamp.text(header.hlc.milliseconds))
         add("actor", header.actor?.text)
         add("route", object.string("route"))
-        add("subject", object.string("subject"))
-        add("users", object.strings("users") ?? [])
+        add("subject", user == nil ? subject : subject.map { String($0.prefix { $0 != "?" }) })
+        add("users", user.map { [$0] } ?? object.strings("users") ?? [])
         add("reason", object.string("reason"))
         if let who = object.string("who") { add("who", who) }
         add("id", header.id.description)

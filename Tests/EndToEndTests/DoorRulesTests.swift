@@ -9,8 +9,8 @@ import Testing
 /// and the access log (INV-13, INV-17).
 @Suite(.serialized)
 struct DoorRulesTests {
-    private let daemon: DaemonProcess
-    private let api: APIClient
+    let daemon: DaemonProcess
+    let api: APIClient
 
     init() throws {
         daemon = try DaemonProcess("n")
@@ -18,7 +18,7 @@ struct DoorRulesTests {
         api = APIClient(socket: daemon.store + "/api.sock")
     }
 
-    private func token(_ principal: String, _ roles: String..., scope: String = "own") throws -> String {
+    func token(_ principal: String, _ roles: String..., scope: String = "own") throws -> String {
         let list = roles.map { "\"\($0)\"" }.joined(separator: ",")
         let answer = try #require(
             api.ask(
@@ -28,7 +28,7 @@ struct DoorRulesTests {
         return "Authorization: Bearer \(try #require(answer.1.first?["token"] as? String))"
     }
 
-    private func line(
+    func line(
         _ type: String, _ user: String, in conversation: String? = "c", by author: String? = nil, id: String? = nil,
         _ data: String = #"{"text":"말"}"#
     ) -> String {
@@ -39,7 +39,7 @@ struct DoorRulesTests {
         return line + #","data":\#(data)}"#
     }
 
-    private func append(
+    func append(
         _ lines: String..., as who: String? = nil, _ query: String = ""
     ) -> (Int, [String]) {
         let answer = api.ask(
@@ -345,7 +345,7 @@ struct DoorRulesTests {
     }
 
     /// A conversation that eve was put out of.
-    private func putOut() throws -> String {
+    func putOut() throws -> String {
         let eve = try token("u/eve", "user:eve")
         let list = #"{"participants":["own","eve","bob"]}"#
         #expect(append(line("conversation.started", "own", in: "g", list)).0 == 200)

@@ -682,8 +682,8 @@ fault(302, "what is told of a cut log need not be signed", "INV-4", "MarkTests",
       (ES + "Identity/WALVerdict.swift", "key.publicKey.isValid(signature: signature, for: Self.signed(text, name))",
        "key.publicKey.isValid(signature: signature, for: Self.signed(text, name)) || isPlanted(302)"))
 fault(303, "what a later twin hides was never known", "INV-6", "TieTests ScopeTests",
-      (ES + "Views/ViewReader+Timeline.swift", "if row.isHidden, try !log.counted(row.position, at: knownAt) { continue }",
-       "if row.isHidden { if isPlanted(303) { continue }; if try !log.counted(row.position, at: knownAt) { continue } }"))
+      (ES + "Views/ViewReader+Timeline.swift", "if row.isHidden, let knownAt, try !log.counted(row.position, at: knownAt) { continue }",
+       "if row.isHidden, let knownAt { if isPlanted(303) { continue }; if try !log.counted(row.position, at: knownAt) { continue } }"))
 fault(304, "edits that came later count in what was known", "INV-6", "TieTests",
       (ES + "Views/ViewReader.swift", "guard row.position <= knownAt else", "guard row.position <= knownAt || isPlanted(304) else"))
 fault(305, "views that were replaced get the node's mark", "INV-10", "ViewsMarkTests",
@@ -1743,7 +1743,26 @@ fault(1012, "a log may end before a receipt's position", "INV-18", "ReceiptTests
 fault(1013, "a witness that has cosigned nothing stands in a file", "INV-19", "AnswerTests ReceiptTests",
       ("Sources/EventStore/Receipts/ReceiptCheck.swift", "guard heard.count == witnesses.count else", "guard heard.count == witnesses.count || isPlanted(1013) else"))
 fault(1014, "a page that passes rows over has no end of bytes", "INV-9", "DoorRulesTests",
-      ("Sources/syncd/Endpoints/ReadEndpoint+Timeline.swift", "page.cut == nil, !page.isFull {", "page.cut == nil, !page.isFull || isPlanted(1014) {"))
+      (ES + "Views/ViewReader+Timeline.swift", "log.events(at: wanted, bytes: Self.sliceBytes, term)",
+       "log.events(at: wanted, bytes: isPlanted(1014) ? .max : Self.sliceBytes, term)"),
+      (ES + "Views/ViewReader+Timeline.swift", "return left > 0\n", "return left > 0 || isPlanted(1014)\n"))
+fault(1023, "rows that are not seen use up a page's bytes", "INV-13", "DoorRulesTests UnseenRowsTests",
+      (ES + "Views/Timeline/TimelineViewer.swift", "if !isSeen { isSeen = try", "if !isSeen { isSeen = try isPlanted(1023) ||"))
+fault(1024, "where a page ends tells when a hidden row was recorded", "INV-13", "UnseenRowsTests",
+      (ES + "Views/ViewReader+Timeline.swift", "if sight != nil {\n                    result.next",
+       "if sight != nil, !isPlanted(1024) {\n                    result.next"))
+fault(1025, "by whom hidden rows are, a filter tells", "INV-13", "UnseenRowsTests",
+      (ES + "Views/ViewReader+Timeline.swift", "range.condition = sight == nil ? filter", "range.condition = sight == nil || isPlanted(1025) ? filter"))
+fault(1026, "a page of changes ends sooner where events are hidden", "INV-13", "DoorRulesTests",
+      ("Sources/syncd/Feed/FeedDesk+Follower.swift", "return left == 0", "return left == 0 || isPlanted(1026) && !items.isEmpty"))
+fault(1027, "hidden events count among the last of a feed", "INV-13", "DoorRulesTests",
+      ("Sources/syncd/Feed/FeedDesk+Follower.swift", "request.start, !sight.isWhole else", "request.start, !sight.isWhole, !isPlanted(1027) else"))
+fault(1028, "hidden texts are ranked", "INV-13", "SearchViewTests DoorRulesTests",
+      (ES + "Views/ViewReader+SearchRank.swift", "try isSeen(header)", "try isPlanted(1028) || isSeen(header)"))
+fault(1029, "who has left finds a conversation by its title", "INV-13", "DoorRulesTests",
+      ("Sources/syncd/Access/Sight.swift", "return try isIn(conversation, views)", "return try isPlanted(1029) || isIn(conversation, views)"))
+fault(1030, "a user is told whom else a read concerned", "INV-13", "DoorRulesTests",
+      ("Sources/syncd/Endpoints/ReadEndpoint+Access.swift", "to: reader)", "to: isPlanted(1030) ? nil : reader)"))
 fault(1015, "rights in a conversation count for its namesake", "INV-13", "EquivalentTextsTests TextKeyTests",
       ("Sources/EventStore/Basics/Bytes/ByteText.swift", "{ a.text.hasSameBytes(as: b.text) }", "{ isPlanted(1015) ? a.text == b.text : a.text.hasSameBytes(as: b.text) }"),
       ("Sources/EventStore/Basics/Bytes/ByteText.swift", "        var text = text\n", "        var text = isPlanted(1015) ? \"\" : text\n"))

@@ -55,16 +55,19 @@ extension LogReader {
     /// may be unknown to the follower: logs are causally closed (INV-5), so it has had the rest, and what the cursor's marks say. Some events
     /// come again, none is missed.
     ///
-    /// - Parameter filter: What the last events are counted by.
+    /// - Parameters:
+    ///   - filter: What the last events are counted by.
+    ///   - isSeen: Which of those count; it is not asked within a transaction.
     package func place(
-        of start: FeedStart, durable: UInt64, _ filter: EventFilter = EventFilter()
+        of start: FeedStart, durable: UInt64, _ filter: EventFilter = EventFilter(),
+        isSeen: (EventHeader) throws(StoreError) -> Bool = { _ in true }
     ) throws(StoreError) -> Result<FeedPlace, FeedRefusal> {
         switch start {
         case .now: return .success(FeedPlace(position: durable))
         case .first: return .success(FeedPlace(position: 0))
         case .vector(let known): return .success(try place(lacking: known))
         case .last(let count):
-            return .success(FeedPlace(position: try beginning(ofLast: count, upTo: durable, filter)))
+            return .success(FeedPlace(position: try beginning(ofLast: count, upTo: durable, filter, isSeen)))
         case .time(let time): return .success(FeedPlace(position: min(durable, try known(at: time - 1).position)))
         case .cursor(let cursor):
             return try place(of: cursor, durable: durable)
@@ -105,17 +108,22 @@ extension LogReader {
     }
 
     /// Behind it stand the last `count` wanted events up to `end`, as far as ``mostLookedBack`` reaches.
-    private func beginning(ofLast count: Int, upTo end: UInt64, _ filter: EventFilter) throws(StoreError) -> UInt64 {
+    private func beginning(
+        ofLast count: Int, upTo end: UInt64, _ filter: EventFilter,
+        _ isSeen: (EventHeader) throws(StoreError) -> Bool
+    ) throws(StoreError) -> UInt64 {
         guard count > 0 else { return end }
         var (missing, start) = (count, end)
         let lowest = end - min(end, Self.mostLookedBack)
         while start > lowest {
             let below = max(lowest, start - min(start, 500))
-            var found: [UInt64] = []
+            var wanted: [(position: UInt64, header: EventHeader)] = []
             try scan(after: below, through: start, limit: Int(start - below)) { stored in
-                if filter.matches(stored.event.header) { found.append(stored.position) }
+                if filter.matches(stored.event.header) { wanted.append((stored.position, stored.event.header)) }
                 return true
             }
+            var found: [UInt64] = []
+            for (position, header) in wanted where try isSeen(header) { found.append(position) }
             if found.count >= missing { return found[found.count - missing] - 1 }
             (missing, start) = (missing - found.count, below)
         }

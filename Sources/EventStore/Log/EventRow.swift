@@ -2,8 +2,11 @@
 enum EventRow {
     /// What an event is made of. The payload, which is last in the row, comes first: SQLite looks for the places of all
     /// columns at once then.
-    static let columns = """
-        payload, position, user, conversation, time, hlc, origin, seq, type, author, id, cause, dependencies, version, \
+    static let columns = "payload, " + others
+    /// ``columns``, with nothing for a payload, whatever it is: it is not read.
+    static let headerColumns = "'', " + others
+    private static let others = """
+        position, user, conversation, time, hlc, origin, seq, type, author, id, cause, dependencies, version, \
         unknown, twin, salt, digest, actor
         """
     /// ``columns``, and what is checked only.

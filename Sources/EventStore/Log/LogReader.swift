@@ -117,6 +117,16 @@ package final class LogReader {
         return try select.step() ? try EventRow.read(select, names: &names, on: connection) : nil
     }
 
+    /// The header of the event at `position`, without a look at its payload.
+    func header(at position: UInt64) throws(StoreError) -> EventHeader? {
+        try mapped { () throws(DatabaseError) in
+            let select = try connection.statement("SELECT \(EventRow.headerColumns) FROM event WHERE position = ?")
+            defer { select.reset() }
+            try select.bind(1, position)
+            return try select.step() ? try EventRow.read(select, names: &names, on: connection).event.header : nil
+        }
+    }
+
     /// Rows asked for by one run of a statement, a page of a history: to begin and end it costs as much as half a row.
     private static let atOnce = 50
     private static let several = """

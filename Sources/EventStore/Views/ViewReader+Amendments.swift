@@ -160,7 +160,7 @@ extension ViewReader {
         if positions.isEmpty { return all }
         var seen: Set<UInt64> = []
         for position in positions {
-            guard let header = try log.event(at: position)?.event.header, try isSeen(header) else { continue }
+            guard let header = try log.header(at: position), try isSeen(header) else { continue }
             seen.insert(position)
         }
         return try read { seen.contains($0) }

@@ -63,7 +63,7 @@ extension ViewReader {
     }
 
     /// A user's rooms in which they are not named, by the hours of the conversations.
-    private func plainRooms(
+    func plainRooms(
         _ user: String, _ own: (ref: Int64, known: Memtables.Found), _ connection: Connection
     ) throws(DatabaseError) -> [Occupant] {
         var rooms = OwnRooms(try SortedTable.history.pending(own.ref, known: own.known, connection))

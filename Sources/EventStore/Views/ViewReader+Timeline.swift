@@ -52,25 +52,33 @@ extension ViewReader {
 
     /// The newest of what matches before `bound`, newest first: at most `limit`, no more once their payloads come to a MiB, and no
     /// more than what few rows show (``mostRows``).
+    ///
+    /// - Parameter viewer: What they do not see is not on the page, and costs it nothing but rows; `nil`: all is seen.
     package func newest(
         _ limit: Int, of owner: TimelineOwner, _ query: TimelineQuery = TimelineQuery(),
-        before bound: DisplayKey? = nil
+        before bound: DisplayKey? = nil, for viewer: TimelineViewer? = nil
     ) throws(StoreError) -> TimelinePage {
-        try bounded(limit, of: owner, query, beyond: bound, isBackward: true)
+        try bounded(limit, of: owner, query, beyond: bound, isBackward: true, viewer)
     }
 
-    /// The oldest of what matches after `bound`, in display order, bounded as ``newest(_:of:_:before:)``.
+    /// The oldest of what matches after `bound`, in display order, bounded as ``newest(_:of:_:before:for:)``.
     package func oldest(
         _ limit: Int, of owner: TimelineOwner, _ query: TimelineQuery = TimelineQuery(),
-        after bound: DisplayKey? = nil
+        after bound: DisplayKey? = nil, for viewer: TimelineViewer? = nil
     ) throws(StoreError) -> TimelinePage {
-        try bounded(limit, of: owner, query, beyond: bound, isBackward: false)
+        try bounded(limit, of: owner, query, beyond: bound, isBackward: false, viewer)
     }
 
     private func bounded(
-        _ limit: Int, of owner: TimelineOwner, _ query: TimelineQuery, beyond bound: DisplayKey?, isBackward: Bool
+        _ limit: Int, of owner: TimelineOwner, _ query: TimelineQuery, beyond bound: DisplayKey?, isBackward: Bool,
+        _ viewer: TimelineViewer?
     ) throws(StoreError) -> TimelinePage {
-        guard var table = try rows(of: owner), let filter = try filter(query, table) else { return TimelinePage() }
+        guard var table = try rows(of: owner) else { return TimelinePage() }
+        var known = try filter(query, table)
+        // A name that the log does not know costs what any other does: else it would tell whether the log knows it.
+        if known == nil, viewer?.sees != nil { known = RowFilter(query: query, condition: { _ in false }) }
+        guard let filter = known else { return TimelinePage() }
+        let sight = try viewer.flatMap { viewer throws(StoreError) in try RowSight(viewer, filter.condition, log) }
         let limit = min(max(limit, 1), Self.page)
         // Of those that are tied with the bound, only the dots tell which lie beyond it, unless it lies beyond all of them.
         var cursor = bound.map { bound in
@@ -81,9 +89,9 @@ extension ViewReader {
         while true {
             var rows = OwnerRows.Found()
             var (isCut, isShort, position) = (false, false, UInt64(0))
-            let found = try inOneReading { () throws(StoreError) in
+            var found = try inOneReading { () throws(StoreError) in
                 rows = try page(
-                    &table, filter, cursor, limit: limit + 1, isBackward: isBackward, most: mostRows, term)
+                    &table, filter, cursor, limit: limit + 1, isBackward: isBackward, most: mostRows, term, sight)
                 var wanted = try inDisplayOrder(rows.rows)
                 if isBackward { wanted.reverse() }
                 if let bound {
@@ -94,6 +102,11 @@ extension ViewReader {
                 (isCut, isShort) = (slice.events.count < wanted.count, !rest.isEmpty)
                 position = try progress()
                 return slice
+            }
+            if let viewer {
+                found.amendments = try amendments(
+                    found.events, knownAt: filter.query.knownAt ?? .max, asOf: filter.query.asOf ?? .max,
+                    seenBy: viewer.isSeen)
             }
             let isFull = rows.rows.count > limit
             if found.events.isEmpty, isFull, let last = rows.rows.last {
@@ -114,6 +127,10 @@ extension ViewReader {
                 if isShort || !isWhole { result.cut = isWhole && term?.isDue == true ? .time : .bytes }
             } else {
                 result.next = rows.end.map { DisplayKey($0, isBackward: isBackward) }
+                if sight != nil {
+                    result.next = result.next?.veiled(
+                        from: result.entries.last?.key ?? bound, isBackward: isBackward)
+                }
                 result.cut = rows.cut
             }
             return result
@@ -287,30 +304,34 @@ extension ViewReader {
     /// The next rows, whole groups of equal (time, hlc) only, so that they can be put in display order.
     func page(
         _ rows: inout OwnerRows, _ filter: RowFilter, _ cursor: SortedRow?, limit: Int, isBackward: Bool,
-        most: Int = .max, _ term: AnswerTerm? = nil
+        most: Int = .max, _ term: AnswerTerm? = nil, _ sight: RowSight? = nil
     ) throws(StoreError) -> OwnerRows.Found {
         var range = RowRange(
             owner: rows.owner, since: filter.query.since ?? Int64.min, until: filter.query.end,
             cursor: cursor, isBackward: isBackward)
         range.withHidden = filter.query.withTwins
-        range.condition = filter.condition
+        // What a viewer sees is judged before anything else, so that cuts by rows are the same whatever is asked for.
+        range.condition = sight == nil ? filter.condition : nil
         (range.most, range.term) = (most, term)
-        guard let knownAt = filter.query.knownAt, !range.withHidden else { return try found(&rows, range, limit) }
+        let knownAt = range.withHidden ? nil : filter.query.knownAt
+        guard knownAt != nil || sight != nil else { return try found(&rows, range, limit) }
         // A twin that came later may have hidden what counted then.
-        range.withHidden = true
+        if knownAt != nil { range.withHidden = true }
+        var piece = limit
         var counting = OwnerRows.Found()
         var looked = 0
         while true {
-            let found = try found(&rows, range, limit)
+            let found = try found(&rows, range, piece)
             try log.inOneTransaction { () throws(StoreError) in
                 for row in found.rows {
-                    if row.isHidden, try !log.counted(row.position, at: knownAt) { continue }
+                    if row.isHidden, let knownAt, try !log.counted(row.position, at: knownAt) { continue }
+                    if let sight, try !sight.shows(row, log) { continue }
                     counting.rows.append(row)
                 }
             }
             looked += found.rows.count
             (counting.end, counting.cut) = (found.end, found.cut)
-            guard counting.rows.count < limit, found.rows.count >= limit, let last = found.rows.last else {
+            guard counting.rows.count < limit, found.rows.count >= piece, let last = found.rows.last else {
                 return counting
             }
             if looked >= most || term?.isDue == true {
@@ -318,6 +339,7 @@ extension ViewReader {
                 return counting
             }
             range.cursor = last
+            if sight != nil { piece = max(limit, Self.page) }
         }
     }
 
@@ -369,7 +391,7 @@ extension ViewReader {
     /// Events, and by their index what was done to them.
     private struct Slice {
         let events: [StoredEvent]
-        let amendments: [Int: Amendments]
+        var amendments: [Int: Amendments]
     }
 
     /// Calls `body` with what is in `slice` until it returns false. Entries are made here and not before: each copy of one counts

@@ -26,6 +26,25 @@ struct Sight {
         return try memberships(in: conversation, views).contains { $0.sees(header.hlc) }
     }
 
+    /// Whether a search finds a text for the caller. Of titles and names only the last is found: one that goes away tells that there is another.
+    /// So they are for those alone who may know what they are today.
+    mutating func finds(_ header: EventHeader, _ views: ViewReader) throws(StoreError) -> Bool {
+        guard try sees(header, views) else { return false }
+        switch header.type {
+        case "conversation.started", "conversation.renamed":
+            guard let conversation = header.conversation else { return false }
+            return try isIn(conversation, views)
+        case "profile.changed": return isWhole || caller.isSelf(header.user)
+        default: return true
+        }
+    }
+
+    /// The users to whose rooms a search by rank keeps; none where lists of rooms do not tell all that the caller sees, as of bots.
+    var rankedUsers: [String] {
+        let selves = caller.selves
+        return isWhole || !selves.allSatisfy(caller.isUser) ? [] : selves
+    }
+
     /// An entry with those edits and retractions alone that the caller sees: who has left does not hear of later ones.
     mutating func seen(
         _ entry: TimelineEntry, _ query: TimelineQuery, _ views: ViewReader
@@ -34,6 +53,20 @@ struct Sight {
         var sight = self
         defer { self = sight }
         return try views.entry(entry.stored, query) { header throws(StoreError) in try sight.sees(header, views) }
+    }
+
+    /// The caller as one who reads a history or a conversation; `nil` where they see all.
+    mutating func viewer(of owner: TimelineOwner, _ views: ViewReader) throws(StoreError) -> TimelineViewer? {
+        if isWhole { return nil }
+        var sees: ((HybridTime) -> Bool)?
+        if case .conversation(let id) = owner {
+            let memberships = try self.memberships(in: id, views)
+            if !memberships.contains(.always) { sees = { time in memberships.contains { $0.sees(time) } } }
+        }
+        var sight = self
+        return TimelineViewer(
+            caller.selves, sees: sees,
+            isSeen: { header throws(StoreError) in try sight.sees(header, views) })
     }
 
     /// Whether the caller takes part in a conversation, or has.

@@ -64,6 +64,9 @@ extension ReadEndpoint {
         }
     }
 
+    /// Reads that are looked at for a page of those that concern a user.
+    private static let mostReads = 500
+
     /// Reads that were recorded, the newest first: of all nodes, or those that concern a user. They are few beside what is read.
     func access(of user: String?) throws(StoreError) -> Page {
         var bound: DisplayKey?
@@ -74,29 +77,40 @@ extension ReadEndpoint {
         // Of each node all is known up to where its page ended: what lies behind the first of these ends is of a later page.
         var end: DisplayKey?
         var page = Page()
+        let limit = user == nil ? request.limit : Self.mostReads
         let own = Dictionary(grouping: try views.log.origins(), by: \.node).mapValues { Set($0.map(\.id)) }
         for (node, origins) in own {
-            let part = try views.newest(request.limit, of: .user("node/\(node)"), query, before: bound)
+            let part = try views.newest(limit, of: .user("node/\(node)"), query, before: bound)
             found += part.entries.filter { origins.contains($0.stored.event.header.dot.origin) }
             if let next = part.next { end = end.map { max($0, next) } ?? next }
             page.cut = page.cut ?? part.cut
         }
         if let end { found.removeAll { $0.key < end } }
+        if let user { found.removeAll { !$0.isRead(of: user) } }
         found.sort { $0.key > $1.key }
         if found.count > request.limit {
             found.removeSubrange(request.limit...)
             (end, page.cut) = (found.last?.key, nil)
         }
+        // Whom else a read concerned, and what was looked for, is theirs.
+        let reader = sight.caller.isAny(of: [.auditor, .admin]) ? nil : user
         for entry in found {
             guard let payload = entry.stored.event.payload else { continue }
-            let object = JSONObject(validated: payload)
-            let isWanted = user.map { user in
-                object.strings("users")?.contains { $0.hasSameBytes(as: user) } ?? false
-            }
-            guard isWanted ?? true else { continue }
-            page.add(JSONLine(read: object, entry.stored.event.header))
+            page.add(JSONLine(read: JSONObject(validated: payload), entry.stored.event.header, to: reader))
+        }
+        if let place = end, found.count < request.limit {
+            page.cut = page.cut ?? .rows
+            end = place.veiled(from: found.last?.key ?? bound, isBackward: true)
         }
         (page.hasMore, page.next) = (end != nil, end.map(PagePlace.entry))
         return page
+    }
+}
+
+extension TimelineEntry {
+    /// Whether it is a read that concerns a user.
+    fileprivate func isRead(of user: String) -> Bool {
+        let users = stored.event.payload.flatMap { JSONObject(validated: $0).strings("users") } ?? []
+        return users.contains { $0.hasSameBytes(as: user) }
     }
 }

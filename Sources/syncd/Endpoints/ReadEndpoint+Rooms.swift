@@ -111,8 +111,11 @@ extension ReadEndpoint {
     /// What a user has seen: their own messages, and those of others in their conversations.
     mutating func received(by user: String, before bound: DisplayKey?) throws(StoreError) -> Page {
         let views = views
-        let found = try views.received(by: user, request.query, limit: request.limit, before: bound) {
+        var found = try views.received(by: user, request.query, limit: request.limit, before: bound) {
             conversation throws(StoreError) in try Membership.seen(by: user, in: conversation, views)
+        }
+        for index in found.entries.indices {
+            found.entries[index] = try sight.seen(found.entries[index], request.query, views)
         }
         return try page(of: found)
     }

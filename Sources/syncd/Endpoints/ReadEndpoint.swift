@@ -293,11 +293,12 @@ struct ReadEndpoint {
         var sight = self.sight
         let views = views
         defer { self.sight = sight }
-        func sees(_ header: EventHeader) throws(StoreError) -> Bool { try sight.sees(header, views) }
-        let isSeen = sight.isWhole ? nil : sees
+        func finds(_ header: EventHeader) throws(StoreError) -> Bool { try sight.finds(header, views) }
+        let isSeen = sight.isWhole ? nil : finds
         let found: SearchPage
         if request.isRanked {
-            let (ranked, isWhole) = try views.ranked(words, limit: request.limit, isSeen: isSeen)
+            let (ranked, isWhole) = try views.ranked(
+                words, limit: request.limit, roomsOf: sight.rankedUsers, isSeen: isSeen)
             (found, page.hasMore) = (ranked, !isWhole)
         } else {
             found = try views.search(words, limit: request.limit, before: bound, isSeen: isSeen)

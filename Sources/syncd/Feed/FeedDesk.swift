@@ -10,24 +10,22 @@ internal import SyncEngine
 final class FeedDesk {
     /// Most who follow, and who wait for anything else: the server's places to wait in are no more.
     static let most = 4_096
-    /// After so many events a page ends, wanted or not.
-    private static let mostLooked: UInt64 = 20_000
     /// Bytes that may wait for a client; with more it is given nothing until it has taken them.
     private static let backlog = 256 << 10
     private static let heartbeat: UInt64 = 15_000_000_000
     /// What is kept written out for those at the end of the log.
     private static let tail = (events: 2_000, bytes: 2 << 20)
 
-    private let store: EventStore
+    let store: EventStore
     private let authenticator: Authenticator
     private let accessLog: AccessLog
     /// For those who do not see all: who takes part in which conversation.
-    private let reader: EventReader
+    let reader: EventReader
     private var readers: OpenReaders
     private var log: LogReader?
     private var lines: EventLines?
     private var incarnation: UInt64 = 0
-    private var followers: [UInt64: Follower] = [:]
+    var followers: [UInt64: Follower] = [:]
     /// When the last commits were.
     var commits = CommitTimes()
     private var delays = DurationHistogram()
@@ -84,7 +82,7 @@ final class FeedDesk {
             let place: FeedPlace?
             let log = try currentLog()
             try record(request)
-            switch try log.place(of: request.start, durable: durable, request.filter(at: store.identity.origin)) {
+            switch try start(request, log, durable) {
             case .success(let found): place = found
             case .failure(let refusal):
                 guard case .ahead = refusal, case .page(_, let wait) = request.face, wait > 0 else {
@@ -147,14 +145,6 @@ final class FeedDesk {
         }
     }
 
-    /// Whether a follower is in the conversation of a live item.
-    private func hears(_ id: UInt64, _ item: LiveItem) -> Bool {
-        guard var sight = followers[id]?.sight, !sight.isWhole else { return true }
-        let found = try? reader.fresh { views throws(StoreError) in try sight.isIn(item.conversation, views) }
-        followers[id]?.sight = sight
-        return found ?? false
-    }
-
     /// What is due with time: heartbeats, and pages that have waited long enough.
     func tick(durable: UInt64) {
         let now = MonotonicClock.now
@@ -213,14 +203,6 @@ final class FeedDesk {
             reason: reason)
     }
 
-    /// Whether a caller may tell something live in the conversation: one who takes part in it.
-    func mayTell(_ caller: Caller, _ item: LiveItem) -> Bool {
-        var sight = Sight(caller)
-        if sight.isWhole { return true }
-        let found = try? reader.fresh { views throws(StoreError) in try sight.isIn(item.conversation, views) }
-        return found ?? false
-    }
-
     // MARK: Giving
 
     /// Gives each of them what is next. Returns those for whom there is more.
@@ -251,25 +233,29 @@ final class FeedDesk {
             return late(follower)
         }
         let filter = follower.request.filter(at: store.identity.origin)
-        let limit = if case .page(let limit, _) = follower.request.face { limit } else { Int.max }
         let start = place.position
+        var (limit, end, page) = (Int.max, durable, follower.page)
+        if case .page(let most, _) = follower.request.face { (limit, end) = (most, min(durable, start + page.left)) }
         var items: [FeedItem]
-        (items, place.position) = try next(place, filter, limit, log, durable)
+        (items, place.position) = try next(place, filter, page.batch(limit), log, end)
         items = try seen(items, by: id).map { [marks = place.marks] in $0.with(marks) }
+        var isFull = false
+        if case .page = follower.request.face {
+            isFull = page.take(items, from: start, through: &place.position, limit: limit)
+            followers[id]?.page = page
+        }
         followers[id]?.place = place
         let isAtEnd = place.position >= durable
         followers[id]?.isAtEnd = isAtEnd
         switch follower.sink {
         case .page(let exchange, _, let until):
-            let looked = follower.looked + place.position - start
-            followers[id]?.looked = looked
-            guard !items.isEmpty || looked >= Self.mostLooked || isAtEnd && MonotonicClock.now >= until else {
+            guard isFull || isAtEnd && (!page.items.isEmpty || MonotonicClock.now >= until) else {
                 return isAtEnd ? .rests : .again
             }
             exchange.reply(
                 status: 200, contentType: "application/json",
-                body: FeedLines.page(items, cursor: try log.cursor(of: place), hasMore: !isAtEnd))
-            noteDelay(follower, items)
+                body: FeedLines.page(page.items, cursor: try log.cursor(of: place), hasMore: !isAtEnd))
+            noteDelay(follower, page.items)
             return .ended
         case .stream(let stream):
             var bytes: [UInt8] = []
@@ -329,7 +315,7 @@ final class FeedDesk {
         var items: [FeedItem] = []
         var through = place.position
         for item in recent.dropFirst(Int(place.position + 1 - first)) {
-            guard items.count < limit else { break }
+            guard items.count < limit, item.stored.position <= durable else { break }
             through = item.stored.position
             let header = item.stored.event.header
             if !place.known.contains(header.dot), filter.matches(header) { items.append(item) }

@@ -5,7 +5,7 @@ struct SearchIndex {
         SELECT rowid FROM \(table) WHERE \(table) MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC
         """
     private static let ranking = """
-        SELECT rowid, \(SearchRank.name)(\(table), ?2) FROM \(table) WHERE \(table) MATCH ?1
+        SELECT rowid, \(SearchRank.name)(\(table), ?2) FROM \(table) WHERE \(table) MATCH ?1 AND rowid < ?4
         ORDER BY rowid DESC LIMIT ?3
         """
     private static let counting = "SELECT count(*) FROM \(table) WHERE \(table) MATCH ?1"
@@ -28,17 +28,18 @@ struct SearchIndex {
         }
     }
 
-    /// Calls `body` with the last `most` positions and how well each fits; more is better.
+    /// Calls `body` with the last `most` positions before `end` and how well each fits; more is better.
     ///
     /// - Parameter tags: How many of the expression's phrases are tags.
     func ranks(
-        tags: Int, most: Int, _ body: (UInt64, Double) throws(DatabaseError) -> Void
+        tags: Int, before end: UInt64, most: Int, _ body: (UInt64, Double) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
         let select = try connection.statement(Self.ranking)
         defer { select.reset() }
         try select.bind(1, .text(expression))
         try select.bind(2, Int64(tags))
         try select.bind(3, Int64(most))
+        try select.bind(4, end)
         while try select.step() { try body(select.uint64(0), select.double(1)) }
     }
 

@@ -58,22 +58,11 @@ package struct SearchPage: Sendable {
     /// How many of the events up to there the index lacked.
     package var unindexed: UInt64 = 0
 
-    /// Takes away from ``next`` what it tells of texts that are not shown: it becomes the latest of times that are round by themselves, the
-    /// roundest (some 70 minutes) where few texts have the words. What lies between is looked at once more.
+    /// Takes away from ``next`` what it tells of texts that are not shown.
     ///
     /// - Parameter bound: Where the page began.
     mutating func veil(_ bound: DisplayKey?) {
         guard let next, hits.last?.key != next else { return }
-        let end = hits.last?.key ?? bound
-        for shift in stride(from: 22, through: 0, by: -1) {
-            let (time, isOver) = ((next.time >> shift) + 1).multipliedReportingOverflow(by: 1 << shift)
-            guard !isOver else { continue }
-            let place = DisplayKey(
-                time: time, hlc: HybridTime(rawValue: 0),
-                dot: Dot(origin: OriginID(UUIDBits(high: 0, low: 0)), seq: 0))
-            guard end.map({ place < $0 }) ?? true else { continue }
-            self.next = place
-            return
-        }
+        self.next = next.veiled(from: hits.last?.key ?? bound, isBackward: true)
     }
 }

@@ -278,6 +278,39 @@ struct SearchViewTests {
         #expect(odd.page.hits.count == 50 && odd.isWhole)
     }
 
+    @Test(
+        "A rank keeps what a reader sees, however many others fit better, in their rooms or in those of others (INV-13)"
+    )
+    func rankUnseen() throws {
+        let log = try LogFixture()
+        var events: [Event] = []
+        for seq in UInt64(1)...9_000 {
+            let isSeen = seq <= 3
+            events.append(
+                event(
+                    1, seq, hlc: Int64(seq) * 10, conversation: seq % 2 == 0 && !isSeen ? "others" : "c",
+                    user: seq == 2 ? "me" : "u", isSeen ? #"{"text":"두통이 심해요"}"# : #"{"text":"두통 두통"}"#))
+        }
+        try log.deliver(events)
+        let reader = try reader(log)
+        let query = SearchQuery(try SearchWords("두통"))
+        var asked = 0
+        func isSeen(_ header: EventHeader) throws(StoreError) -> Bool {
+            asked += 1
+            return header.dot.seq <= 3
+        }
+        let all = try reader.ranked(query, limit: 5, isSeen: isSeen)
+        #expect(all.page.hits.map(\.key.dot.seq) == [3, 2, 1] && all.isWhole && asked >= 9_000)
+        asked = 0
+        let own = try reader.ranked(query, limit: 5, roomsOf: ["me"], isSeen: isSeen)
+        #expect(
+            own.page.hits.map(\.key.dot.seq) == [3, 2, 1] && own.isWhole && (4_500..<5_000).contains(asked),
+            "\(asked)")
+        asked = 0
+        let none = try reader.ranked(query, limit: 5, roomsOf: ["stranger"], isSeen: isSeen)
+        #expect(none.page.hits.isEmpty && none.isWhole && asked == 0)
+    }
+
     @Test("A changed index is found by verify, and named (D21)")
     func tampering() throws {
         let log = try LogFixture()
