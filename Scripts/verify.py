@@ -74,17 +74,14 @@ def place_of(header):
     return origin, seq, hlc if hlc < 2**63 else 0, needs if [of for of, _ in needs] == sorted({of for of, _ in needs} - {origin}) else []
 def dot_of(header): return place_of(header)[:2]
 def stand_in(origin, seq):  # The id of an opaque event (§3, `unknown`): a UUIDv8 made of its dot.
-    bits = int.from_bytes(origin, 'big') ^ seq
-    return (bits & ~(0xF << 76) & ~(3 << 62) | 8 << 76 | 2 << 62).to_bytes(16, 'big')
+    return ((bits := int.from_bytes(origin, 'big') ^ seq) & ~(0xF << 76) & ~(3 << 62) | 8 << 76 | 2 << 62).to_bytes(16, 'big')
 def needed(body):  # (origin, seq) of one of `deps`.
     said = {tag: body[at:end] if tag == 1 << 3 | 2 and value == 16 and end <= len(body) else value for tag, value, at, end in fields(body)}
     if said.keys() != {10, 16} or type(said[10]) is not bytes or not 0 < said[16] < 2**44: raise IndexError
     return said[10], said[16]
 WIRES, IDS = {1: 2, 2: 0, 3: 1, 4: 0, 5: 2, 6: 2, 7: 2, 8: 2, 9: 2, 10: 2, 11: 2, 12: 0}, {6: 128, 7: 256, 8: 256, 9: 256}  # of fields their wire type; of texts their limit
 ACTOR = re.compile(rb'(?:socket|file|node):[^\0-\x1f\x7f]{1,256}|(?:token|JWT|certificate):[^\0-\x1f\x7f]{1,256}:[^\0-\x1f\x7f:]{1,64}')
-def is_text(data):
-    try: return data.decode() is not None
-    except ValueError: return False
+def is_text(data): return data.decode(errors='ignore').encode() == data
 def actor_of(bodies): return bodies[0] if len(bodies) == 1 and ACTOR.fullmatch(bodies[0] or b'') and is_text(bodies[0]) else None
 def unreadable(header):
     """What keeps a header from being read (§2: Limits, Numbers, Canonical header); None where it has the one form that a node writes."""
@@ -147,6 +144,7 @@ def opened(path):  # A connection that reads only. A log without WAL is not touc
     log = sqlite3.connect('file:' + path.replace('%', '%25').replace('?', '%3f').replace('#', '%23') + still, uri=True, isolation_level=None)
     for command in ('trusted_schema=OFF', 'cell_size_check=ON', 'query_only=ON'): log.execute('PRAGMA ' + command)
     log.text_factory = Text; return log
+def stands(path): return os.path.lexists(os.path.realpath(path))  # A link to nothing is nothing; one that leads in a circle stands there, and is no file.
 def content(path):  # Of a file: a pipe would be waited for.
     if os.path.lexists(path) and not os.path.isfile(path): raise OSError(f'{path} is no file')
     with open(path, 'rb') as file: return file.read()
@@ -179,8 +177,7 @@ class Verifier:
         if not may_read or not is_one_of_many: self.doubts(f'{path} cannot be read: nothing can be compared with it')
     def run(self):
         if not self.database(): return
-        own = """SELECT CAST(value AS TEXT), CAST(node AS BLOB) FROM meta, origin
-          WHERE meta.key = 'witness' AND value <> '' AND ref = (SELECT value FROM meta WHERE key = 'origin')"""
+        own = "SELECT CAST(value AS TEXT), CAST(node AS BLOB) FROM meta, origin WHERE meta.key = 'witness' AND value <> '' AND ref = (SELECT value FROM meta WHERE key = 'origin')"
         for folder, node in self.log.execute(own).fetchall(): self.witness = self.look(os.path.join(os.fsdecode(folder), node.hex() + '.json')) or b''
         outside = [os.path.join(self.folder, name) for name in ('evidence', 'cosigned.db', 'erasures.ndjson')]
         others = receipts().Others(self) if self.asked or any(map(os.path.lexists, outside)) else None  # before the log, as mark and witness
@@ -313,6 +310,7 @@ class Verifier:
             if (*place, needs, stand_in(*place[:2])) != (origin, row.seq, row.hlc, stored, row.id) or not alone: self.finds('events', 'its header is of another event, or does not stand alone', at)
             kept = kept if fault else 'its header'
         elif fault: self.finds('events', 'its header is none: ' + fault, at)
+        elif any(tag < 13 << 3 for tag, *_ in fields(row.unknown or b'')): self.finds('events', 'column unknown has a field that has a column of its own', at)
         else:
             actor = actor_of([header[start:end] if tag & 7 == 2 else b'' for tag, _, start, end in fields(header) if tag >> 3 == 32])
             if (row.actor is None) != (actor is None): kept = 'its actor' if actor else self.finds('events', 'column actor has no actor', at)
@@ -330,8 +328,7 @@ class Verifier:
         for at in sorted((self.index.keys() - named if b'erasures' in self.meta else set()) | named - self.index.keys())[:9]:
             self.finds('erased', 'table meta names an erasure where none stands, or does not name one', at)
         if b'erased' in self.meta and self.index.get(self.done) != self.own: self.finds('erased', 'table meta says how far erasures are applied, and none of this node stands there')
-        unused = "SELECT ref FROM name WHERE text = '' AND NOT EXISTS (SELECT 1 FROM event WHERE type = name.ref AND unknown IS NOT NULL)"
-        for (ref,) in self.log.execute(unused): self.finds('tables', f'table name, row {ref}: the empty text is that of opaque events alone: column text')
+        for (ref,) in self.log.execute("SELECT ref FROM name WHERE text = '' AND NOT EXISTS (SELECT 1 FROM event WHERE type = name.ref AND unknown IS NOT NULL)"): self.finds('tables', f'table name, row {ref}: the empty text is that of opaque events alone: column text')
         if any(at > self.done and node == self.own for at, node in self.index.items()): self.notes.append('an erasure is under way: what it covers may be here still')
         for row in map(lambda values: Row(*values), self.log.execute('SELECT * FROM event NOT INDEXED WHERE digest IS NULL ORDER BY position') if self.applied else ()):
             try: any(row.hlc < self.applied.get(way, 0) for way in self.ways(row)) and self.finds('erased', 'its payload is here, and an erasure that is applied covers it', row.position)
@@ -360,16 +357,14 @@ class Verifier:
         if self.events < self.left: self.finds('cut', f'the log ends at position {self.events}, and the node left it at {self.left}{short}')
         if self.good.get(self.marked[0], 0) < self.marked[1]: self.finds('heads', f'the head of {self.marked[1]} events, which mark.json knows, is missing')
         if not all(self.seqs.values()): self.finds('origins', 'an origin has no events')
-        is_open = self.good.get(self.home, 0) < self.seqs.get(self.home, 0) and self.version > 1
-        if is_open and kind(self.seal) != 'x': self.finds('seals', 'its own newest events have neither head nor seal')  # the node alone can check that
+        if self.good.get(self.home, 0) < self.seqs.get(self.home, 0) and self.version > 1 and kind(self.seal) != 'x': self.finds('seals', 'its own newest events have neither head nor seal')  # the node alone can check that
         for name in sorted(self.cuts.keys() | {told[0] for told in self.told}): self.cut(name)
         sizes = {self.label(ref).encode(): seq for ref, seq in self.seqs.items()}
         for is_own, origin, known, what in [one for one in self.lost if sizes.get(one[1], 0) < one[2]][:20]:  # signed to be missing, until it is back or the own node has settled it
             (self.doubts if is_own and (b'AMNESIA', origin) not in self.settled else self.notes.append)(f'origin {origin.decode()} ends at seq {sizes.get(origin, 0)}, and has had {known}: {what}')
         for at in (at for at, hlc, ways in self.erased if not any(hlc < self.erasures.get(way, 0) for way in ways)): self.finds('erased', 'no erasure covers it', at)
         if self.copied and COPY not in self.reached: self.doubts(f'this is a copy of a store, and the witness of that knows more, or another history: {self.copied["size"]} events of origin {self.copied["origin"]}')
-        first = '(SELECT position FROM event WHERE id = later.id AND twin IS NULL)'  # the only one: a unique index holds that
-        for (at,) in self.log.execute(f'SELECT position FROM event AS later WHERE twin IS NOT NULL AND (twin >= position OR twin IS NOT {first})'): self.finds('twins', 'wrongly marked as a twin', at)
+        for (at,) in self.log.execute('SELECT position FROM event AS later WHERE twin IS NOT NULL AND (twin >= position OR twin IS NOT (SELECT position FROM event WHERE id = later.id AND twin IS NULL))'): self.finds('twins', 'wrongly marked as a twin', at)
     def cut(self, name):  # §3, §5: counts until what was lost is back, by the file and by the origin's start, or the own node has settled it since.
         file, sizes = self.cuts.get(name), {self.label(ref).encode(): seq for ref, seq in self.seqs.items()}
         told = [at for of, at, previous, had, known in self.told if of == name and not had < known <= sizes.get(previous, 0)]

@@ -234,6 +234,31 @@ class Forms(unittest.TestCase):
             self.assertTrue(changed != data[:-1] or name == 'as it is', name)
             path.write_bytes(changed)
             self.same(store, name, wanted, *before)
+    def changed(self, *statements, of=None):
+        """A copy of a store in whose log another hand, without the key, has run these."""
+        store = self.folder / 'changed'
+        shutil.rmtree(store, ignore_errors=True)
+        shutil.copytree(of or self.store, store, ignore=shutil.ignore_patterns('*-shm', '*-wal', 'views.*'))
+        log = sqlite3.connect(store / 'log.db', isolation_level=None)
+        for statement in statements:
+            log.execute(*statement) if isinstance(statement, tuple) else log.execute(statement)
+        log.execute('PRAGMA wal_checkpoint(TRUNCATE)')
+        log.close()
+        return store
+
+    def test_fields_in_unknown(self):
+        """What has a column stands in that (FORMATS §3): the bytes of the header are the same, and the row would say another author or version."""
+        old = self.folder / 'columns'
+        self.ctl('init', '--store', old, '--name', 'one', '--cluster', 'lab')
+        self.ctl('--store', old, 'import', '-', data=b'{"type":"note.taken","user":"u","author":"medibot","dataversion":5,"data":{}}')
+        author, version, where = b'\x4a\x07medibot', b'\x60\x05', " WHERE type = (SELECT ref FROM name WHERE text = 'note.taken')"
+        for name, statement in {'author and version': 'unknown = ?, author = NULL, version = NULL', 'version': 'unknown = ?, version = NULL'}.items():
+            data = version if name == 'version' else author + version
+            for reads in ((), ("DELETE FROM meta WHERE key = 'reads'",)):
+                store = self.changed((f'UPDATE event SET {statement}{where}', (data,)), *reads, of=old)
+                self.same(store, f'{name}, {len(reads)}', 3)
+                self.assertNotIn(b'has not the hash', self.ours(store).stdout)
+
 
 
 if __name__ == '__main__':

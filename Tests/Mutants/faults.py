@@ -1747,3 +1747,8 @@ fault(1014, "a page that passes rows over has no end of bytes", "INV-9", "DoorRu
 fault(1015, "rights in a conversation count for its namesake", "INV-13", "EquivalentTextsTests TextKeyTests",
       ("Sources/EventStore/Basics/Bytes/ByteText.swift", "{ a.text.hasSameBytes(as: b.text) }", "{ isPlanted(1015) ? a.text == b.text : a.text.hasSameBytes(as: b.text) }"),
       ("Sources/EventStore/Basics/Bytes/ByteText.swift", "        var text = text\n", "        var text = isPlanted(1015) ? \"\" : text\n"))
+
+# --- What both verifiers say --------------------------------------------------------------------------------------------
+
+fault(1033, "a field that has a column may stand in another", "INV-4", "HiddenEventTests",
+      (ES + "Model/HeaderCodec.swift", "return key >> 3 > Field.last", "return key >> 3 > Field.last || isPlanted(1033)"))
