@@ -153,6 +153,7 @@ def receipts():  # What speaks of a log from outside of it: receipts.py, of the 
     try: return importlib.import_module('receipts')
     except ImportError as error: raise OSError(f'receipts.py, of the same release, must lie beside verify.py: take it from Scripts/ of the source or from /usr/share/doc/syncd/examples/ ({error})')
 def shown(what): return ''.join(mark if mark.isprintable() else '?' for mark in str(what))  # nothing of a file moves a terminal's cursor
+def places(all): return f'{len(all)}, at position {", ".join(map(str, all[:9]))}{", …" if all[9:] else ""}'
 def moment(at): return (datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=at)).isoformat('T', 'milliseconds').encode() + b'Z'
 def succession(said):  # What the payload of an origin's start says of the one before (§2): which, why, had, known, evidence. None where it has not that form.
     previous, reason, cut = (text(said, name) or b'' for name in ('previous', 'reason', 'evidence'))
@@ -182,7 +183,7 @@ class Verifier:
         outside = [os.path.join(self.folder, name) for name in ('evidence', 'cosigned.db', 'erasures.ndjson')]
         others = receipts().Others(self) if self.asked or any(map(os.path.lexists, outside)) else None  # before the log, as mark and witness
         self.log.execute('BEGIN')
-        for part in filter(None, (self.names_and_origins, self.beside, others and others.compare, self.kept and (lambda: self.kept(self)), self.every_event, self.applies, others and others.erasures, self.ends)): part()
+        for part in filter(None, (self.names_and_origins, self.beside, others and others.compare, self.kept and (lambda: self.kept(self)), self.every_event, others and others.erasures, self.applies, self.ends)): part()
     def database(self):  # §3: SQLite 3 with our application_id, a version this page describes, and what it defines. A later release may add to it.
         kind, self.version = (self.log.execute('PRAGMA ' + name).fetchone()[0] for name in ('application_id', 'user_version'))
         if kind == 0x53696C6C and self.version > 3: raise OSError(f'log.db has format {self.version}, this program knows 1 to 3: take the one of that release')
@@ -208,7 +209,7 @@ class Verifier:
             self.origins[ref], self.trees[ref], self.keys[origin], self.good[ref], self.seqs[ref] = (origin, node, key), Tree(), key, 0, 0
         heads = f'(SELECT origin, size, size AS head, root, hlc, signature, NULL AS proof FROM head{self.later}) AS head_or_reach'
         for ref, size, *head in self.rows(heads, 'i i i y i b byn'): self.heads.setdefault((ref, size), []).append(head)
-        self.index, self.applied, self.meta, (self.top,) = {}, {}, dict(self.rows('meta', 't itebxyrn')), self.log.execute('SELECT coalesce(max(position), 0) FROM event').fetchone()
+        self.index, self.applied, self.pending, self.meta, (self.top,) = {}, {}, {}, dict(self.rows('meta', 't itebxyrn')), self.log.execute('SELECT coalesce(max(position), 0) FROM event').fetchone()
         for key in [key for key, value in self.meta.items() if KNOWN.fullmatch(key) and kind(value) != ('i' if key in NUMBERS else 't')]: self.finds('meta', f'table meta, row {key!r:.60}: of another kind: column value')
         for at, time in self.rows('arrival', 'i i') if self.arrives else ():
             if not 0 < at <= self.top or abs(time) > CLOCK: self.finds('arrival', 'table arrival has a time that cannot be' if 0 < at <= self.top else f'table arrival has a position beyond the log, which ends at {self.top}', at)
@@ -324,19 +325,23 @@ class Verifier:
         subjects = ('user', user), ('author', self.names.get(row.author) or user), ('conversation', conversation), ('event', f'{uuid.UUID(bytes=origin)}/{row.seq}'.encode())
         return [] if NODES_OWN.fullmatch(self.names[row.type]) else [(by, *of) for by in (node, self.own) for of in subjects]
     def applies(self):  # §3, `erasures`, `erased`: what table meta says of erasures is so, and of what is applied nothing is here.
-        named = {int(key[8:]) for key in self.meta if re.fullmatch(rb'erasure [0-9]{1,18}', key)}
+        named, waiting = {int(key[8:]) for key in self.meta if re.fullmatch(rb'erasure [0-9]{1,18}', key)}, []
         for at in sorted((self.index.keys() - named if b'erasures' in self.meta else set()) | named - self.index.keys())[:9]:
             self.finds('erased', 'table meta names an erasure where none stands, or does not name one', at)
         if b'erased' in self.meta and self.index.get(self.done) != self.own: self.finds('erased', 'table meta says how far erasures are applied, and none of this node stands there')
         for (ref,) in self.log.execute("SELECT ref FROM name WHERE text = '' AND NOT EXISTS (SELECT 1 FROM event WHERE type = name.ref AND unknown IS NOT NULL)"): self.finds('tables', f'table name, row {ref}: the empty text is that of opaque events alone: column text')
         if any(at > self.done and node == self.own for at, node in self.index.items()): self.notes.append('an erasure is under way: what it covers may be here still')
-        for row in map(lambda values: Row(*values), self.log.execute('SELECT * FROM event NOT INDEXED WHERE digest IS NULL ORDER BY position') if self.applied else ()):
-            try: any(row.hlc < self.applied.get(way, 0) for way in self.ways(row)) and self.finds('erased', 'its payload is here, and an erasure that is applied covers it', row.position)
-            except ODD: pass  # told already
+        if self.marked[1] and b'erasures' not in self.meta and self.own in self.index.values(): self.doubts('table meta does not say that the log was looked through for erasures, and this node has erased')
+        for row in map(lambda values: Row(*values), self.log.execute('SELECT * FROM event NOT INDEXED WHERE digest IS NULL ORDER BY position') if self.applied or self.pending else ()):
+            try: is_gone, is_going = (any(row.hlc < known.get(way, 0) for way in self.ways(row)) for known in (self.applied, self.pending))
+            except ODD: continue  # told already
+            if is_gone: self.finds('erased', 'its payload is here, and an erasure that is applied covers it', row.position)
+            elif is_going: waiting.append(row.position)
+        if waiting: self.doubts(f'not proven: an erasure is not applied yet that covers payloads which are here: {places(waiting)}')
     def erasure(self, row, node, name, said, user, conversation):  # §2, Erasure: what may be without payload
         whose, before = text(said, name, user if name == 'user' else conversation), text(said, 'before', b'f' * 12 + b'-ffff') or b''
         if said is None or whose is None and said.get(name) is not None or not re.fullmatch(b'[0-9a-f]{12}-[0-9a-f]{4}', before): return
-        for known in [self.erasures] + [self.applied] * (node == self.own and getattr(row, 'position', 1 << 64) <= self.done):
+        for known in [self.erasures] + [self.applied if getattr(row, 'position', 1 << 64) <= self.done else self.pending] * (node == self.own):
             for way in [] if whose is None else [(node, name, whose)] + [(node, 'author', whose)] * (name == 'user' and said.get('authored') is True): known[way] = max(min(row.hlc, int(before.replace(b'-', b''), 16)), known.get(way, 0))
             for dot in filter(lambda dot: isinstance(dot, str), said['events'] if isinstance(said.get('events'), list) else ()): known[node, 'event', dot.encode('utf-8', 'replace')] = 1 << 64
         return True  # it is one
@@ -352,7 +357,7 @@ class Verifier:
         for ref, size in sorted((ref, size) for ref, size in self.beyond.items() if size > self.seqs[ref]):  # §3, reach
             explained = self.runs or self.label(ref).encode() in self.gone or self.origins[ref][0] in self.forks
             (self.notes.append if explained else self.doubts)(f'{self.label(ref)}: its node has signed {size} events, of which {self.seqs[ref]} are here')
-        if self.unread: self.doubts(f'positions {", ".join(map(str, self.unread[:9]))}{", …" if self.unread[9:] else ""}: kept as what could not be read, and can be read: no start has looked through the log')
+        if self.unread: self.doubts(f'kept as what could not be read, and can be read: {places(self.unread)}: no start has looked through the log')
         sizes = {self.origins[ref][0]: seq for ref, seq in self.seqs.items()}; short = ''.join(f': {uuid.UUID(bytes=id)} ends at seq {sizes.get(id, 0)} of {size}' for id, size in self.last.items() if sizes.get(id, 0) < size)
         if self.events < self.left: self.finds('cut', f'the log ends at position {self.events}, and the node left it at {self.left}{short}')
         if self.good.get(self.marked[0], 0) < self.marked[1]: self.finds('heads', f'the head of {self.marked[1]} events, which mark.json knows, is missing')

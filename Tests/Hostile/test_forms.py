@@ -213,6 +213,9 @@ class Forms(unittest.TestCase):
         self.ctl('init', '--store', old, '--name', 'one', '--cluster', 'lab')
         self.ctl('--store', old, 'append', '--user', 'victim', '--conversation', 'c', '--text', '비밀')
         self.ctl('--store', old, 'backup', 'create', backups)
+        log = sqlite3.connect(f'file:{old}/log.db?mode=ro', uri=True)
+        at, salt, payload = log.execute("SELECT position, salt, payload FROM event WHERE payload LIKE '%비밀%'").fetchone()
+        log.close()
         self.ctl('--store', old, 'erase', 'user', 'victim', '--plan', plan, '--authored', 'erase', '--replies', 'erase', '--reason', 'r', '--who', 'w')
         self.ctl('--store', old, 'erase', 'user', 'victim', '--confirm', plan)
         self.ctl('--store', old, 'backup', 'create', backups)
@@ -234,6 +237,9 @@ class Forms(unittest.TestCase):
             self.assertTrue(changed != data[:-1] or name == 'as it is', name)
             path.write_bytes(changed)
             self.same(store, name, wanted, *before)
+        path.write_bytes(data)
+        self.same(self.changed(('UPDATE event SET salt = ?, payload = ?, digest = NULL WHERE position = ?', (salt, payload, at)), of=store), 'put back', 2)
+
     def changed(self, *statements, of=None):
         """A copy of a store in whose log another hand, without the key, has run these."""
         store = self.folder / 'changed'
@@ -258,6 +264,41 @@ class Forms(unittest.TestCase):
                 store = self.changed((f'UPDATE event SET {statement}{where}', (data,)), *reads, of=old)
                 self.same(store, f'{name}, {len(reads)}', 3)
                 self.assertNotIn(b'has not the hash', self.ours(store).stdout)
+
+    def erased(self):
+        """A store that has erased a payload, and that payload as it was: position, salt, bytes."""
+        old, plan = self.folder / f'erased-{self.id()}', self.folder / 'plan'
+        self.ctl('init', '--store', old, '--name', 'one', '--cluster', 'lab')
+        self.ctl('--store', old, 'append', '--user', 'victim', '--conversation', 'c', '--text', '비밀')
+        self.ctl('--store', old, 'append', '--user', 'other', '--conversation', 'c', '--text', 'stays')
+        log = sqlite3.connect(f'file:{old}/log.db?mode=ro', uri=True)
+        found = log.execute("SELECT position, salt, payload FROM event WHERE payload LIKE '%비밀%'").fetchone()
+        log.close()
+        self.ctl('--store', old, 'erase', 'user', 'victim', '--plan', plan, '--authored', 'erase', '--replies', 'erase', '--reason', 'r', '--who', 'w')
+        self.ctl('--store', old, 'erase', 'user', 'victim', '--confirm', plan)
+        return old, found
+
+    def test_put_back(self):
+        """A payload that an erasure covers is never proven: contradicted where the erasure is applied by the store's word, else not told (INV-11)."""
+        old, (at, salt, payload) = self.erased()
+        back = ('UPDATE event SET salt = ?, payload = ?, digest = NULL WHERE position = ?', (salt, payload, at))
+        sealed = "UPDATE meta SET value = '1 00000000000000000000000000000000' WHERE key = 'erasures'"
+        for name, (statements, wanted) in {
+                'as it is': ((), 0), 'put back': ((back,), 3), 'put back, and not said to be applied': ((back, "DELETE FROM meta WHERE key = 'erased'"), 2),
+                'and under way': ((back, "DELETE FROM meta WHERE key = 'erased'", "INSERT OR REPLACE INTO meta VALUES('erasing', '9 0 log')"), 2),
+                'and no word of erasures at all': ((back, "DELETE FROM meta WHERE key LIKE 'eras%'"), 2), 'and that of an earlier release': ((back, "DELETE FROM meta WHERE key = 'erased'", "UPDATE meta SET value = '1' WHERE key = 'erasures'"), 2),
+                'applied, and no word of the others': ((back, "DELETE FROM meta WHERE key = 'erasures'"), 3), 'no word of erasures': (("DELETE FROM meta WHERE key LIKE 'eras%'",), 2),
+                'said to be applied where none stands': ((back, f"UPDATE meta SET value = '{at}' WHERE key = 'erased'"), 3)}.items():
+            store = self.changed(*statements, of=old)
+            self.same(store, name, wanted)
+            if back in statements and wanted == 2:
+                self.assertIn(f'at position {at}'.encode(), self.ours(store).stdout)
+        for name, statement in {'another seal': sealed, 'a sealed row taken away': "DELETE FROM meta WHERE key = 'erased'"}.items():  # the node alone can check a seal
+            with self.subTest(name):
+                store = self.changed(statement, of=old)
+                self.assertEqual(self.both(store)[:2], (2, 0))
+                (store / 'node.key').unlink()
+                self.assertEqual(self.both(store)[:2], (0, 0))
 
 
 
