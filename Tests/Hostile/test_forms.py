@@ -300,6 +300,22 @@ class Forms(unittest.TestCase):
                 (store / 'node.key').unlink()
                 self.assertEqual(self.both(store)[:2], (0, 0))
 
+    def test_dots(self):
+        """A dot in an erasure has one form (FORMATS §2); another names nothing."""
+        log = sqlite3.connect(f'file:{self.store}/log.db?mode=ro', uri=True)
+        salt, payload = log.execute('SELECT salt, CAST(payload AS BLOB) FROM event WHERE position = 2').fetchone()
+        log.close()
+        for name, (dot, is_one) in {
+                'as it is': (f'{self.origin}/2', True), 'capitals': (f'{self.origin.upper()}/2', False), 'a zero': (f'{self.origin}/02', False), 'a sign': (f'{self.origin}/+2', False),
+                'a blank': (f'{self.origin}/2 ', False), 'no dashes': (self.origin.replace('-', '') + '/2', False), 'other digits': (f'{self.origin}/２', False)}.items():
+            for is_gone in (False, True):
+                store = self.copied()
+                gone = [('UPDATE event SET salt = NULL, payload = NULL, digest = ? WHERE position = 2', (verify.sha(salt, payload),))] if is_gone else []
+                verdict.resigned(store, *gone, "INSERT INTO name(text) VALUES('user.erased')", (
+                    "UPDATE event SET type = (SELECT ref FROM name WHERE text = 'user.erased'), payload = ? WHERE position = ?", (compact({'user': None, 'events': [dot]}), self.top)),
+                    f"INSERT INTO meta VALUES('erasure {self.top}', ''), ('erasures', '1'), ('erased', '{self.top}')")
+                self.same(store, f'{name}, {"erased" if is_gone else "here"}', 0 if is_gone == is_one else 3)
+
 
 
 if __name__ == '__main__':

@@ -1758,3 +1758,5 @@ fault(1035, "verify does not check the seal of what table meta says of erasures"
       (ES + "Audit/OutsideCheck.swift", "if noted.isForeign {", "if noted.isForeign, !isPlanted(1035) {"))
 fault(1036, "verify does not miss what table meta should say of erasures", "INV-11", "EraserTests",
       (ES + "Audit/OutsideCheck.swift", "if outside.hasMark, noted.isMissing {", "if outside.hasMark, noted.isMissing, !isPlanted(1036) {"))
+fault(1037, "a dot has several forms", "INV-11", "EraserTests",
+      (ES + "Log/Erasure.swift", "guard description.utf8.elementsEqual(text.utf8) else", "guard description.utf8.elementsEqual(text.utf8) || isPlanted(1037) else"))

@@ -426,6 +426,16 @@ struct EraserTests {
         #expect(try reader.meta("erasures") == seal)
     }
 
+    @Test("A dot in an erasure has one form: any other text names nothing (INV-11)")
+    func dots() throws {
+        let origin = OriginID(UUIDBits(high: 0x0198_e2c4_77aa_7c01, low: 0x8b1e_0a1b_2c3d_4e5f))
+        #expect(Dot(text: "\(origin)/20") == Dot(origin: origin, seq: 20))
+        let id = origin.description
+        let endings = ["/020", "/+20", "/-20", "/20 ", "/", "/0", "/20/", "/２", "/17592186044416"]
+        let others = ["\(id.uppercased())/20", " \(id)/20", "\(id.replacing("-", with: ""))/20"]
+        for text in others + endings.map({ id + $0 }) { #expect(Dot(text: text) == nil, "\(text)") }
+    }
+
     @Test(
         "What is appended under the id of an erased event is not stored, and the answer says that it is erased (INV-8)"
     )
