@@ -1,7 +1,7 @@
 """Checks what speaks of a log from outside of it, without any of Sillok's code: receipts and proven answers, proofs of forks, cosignatures, erasures
 that were put back. A part of verify.py, which must lie beside it. Written from FORMATS.md; § means a section there."""
 import base64, datetime, json, os, re, sqlite3, struct, sys, types, uuid
-from verify import CLOCK, ODD, content, counted, dot_of, fields, grown, half, head_text, join, kind, leads, leaf_of, members, node_of, opened, parsed, plain, sha, shown, signed, stand_in, unreadable
+from verify import CLOCK, ODD, content, counted, distinct, dot_of, fields, grown, half, head_text, join, kind, leads, leaf_of, members, node_of, opened, parsed, plain, sha, shown, signed, stand_in, stands, unreadable
 
 
 class Lie(Exception):
@@ -216,7 +216,7 @@ def ends(store, path, receipt):
 def fork(proof, keys):
     """(origin, seq, whether it holds) of a proof of two histories (§2, Evidence). Raises where it has not that form."""
     if proof['kind'] != 'fork' or not is_uuid(proof['origin']) or not counted(proof['seq']): raise ValueError('not the form of a proof')
-    origin, seq, leaves, (one, other) = uuid.UUID(proof['origin']).bytes, int(proof['seq']), set(), map(dict, proof['branches'])
+    origin, seq, leaves, (one, other) = uuid.UUID(proof['origin']).bytes, int(proof['seq']), set(), map(distinct, proof['branches'])  # objects, no lists of pairs, and no name twice
     for branch in (one, other):
         if not ONE['digest'](branch['payload_digest']) or not ONE['proof'](branch['proof']): raise ValueError('not the form of a branch')
         (of, size, root), header = parsed(branch['head']), plain(branch['header'])

@@ -38,8 +38,9 @@ def members(data):  # ---- JSON: payloads (ยง2, Limits and Payload) and files (ย
     for mark in re.findall(rb'\\.|["\[\]{}]', data, re.S):
         quoted ^= mark == b'"'; depth += 0 if quoted else (mark in b'[{') - (mark in b']}')
         if depth > 64 or len(data) > 262144: return None
-    try: found = json.loads(data.decode(), object_pairs_hook=tuple, parse_int=lambda digits: (float if len(digits) > 19 else int)(digits), parse_constant=int)
+    try: return distinct(json.loads(data.decode(), object_pairs_hook=tuple, parse_int=lambda digits: (float if len(digits) > 19 else int)(digits), parse_constant=int))
     except ValueError: return None
+def distinct(found):  # The members of an object as json.loads() has it above: a tuple of pairs.
     names = {re.sub('[\ud800-\udfff]', '\ufffd', name) for name, _ in found} if isinstance(found, tuple) else ()
     return dict(found) if isinstance(found, tuple) and len(names) == len(found) else None
 def text(found, name, otherwise=None):  # A member that is a text, in UTF-8; `otherwise` where there is none, None where it has another form.

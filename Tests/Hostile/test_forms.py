@@ -148,7 +148,7 @@ class Forms(unittest.TestCase):
         sound = {'kind': 'fork', 'origin': self.origin, 'seq': '1', 'branches': [one, other]}
         lie = sound | {'branches': [one, one]}
         for name, (found, wanted, *before) in {
-                'as it is': (sound, 0), 'the same history twice': (lie, 3), 'another kind': (lie | {'kind': 'x'}, 0), 'seq as a number': (lie | {'seq': 1}, 0),
+                'as it is': (sound, 0), 'the same history twice': (lie, 3), 'two proofs of nothing': (lie | {'branches': [one | {'more': {'a': 1}}, one | {'seq': 5}]}, 3), 'another kind': (lie | {'kind': 'x'}, 0), 'seq as a number': (lie | {'seq': 1}, 0),
                 'seq with a zero': (lie | {'seq': '01'}, 0, 3), 'seq over its bound': (lie | {'seq': str(2**44)}, 0), 'an origin in braces': (lie | {'origin': '{' + self.origin + '}'}, 0),
                 'an origin in capitals': (lie | {'origin': self.origin.upper()}, 0, 3), 'one branch': (lie | {'branches': [one]}, 0), 'three': (lie | {'branches': [one, one, one]}, 0),
                 'a header with a line end': (lie | {'branches': [one, one | {'header': one['header'] + '\n'}]}, 0), 'a signature with none': (lie | {'branches': [one, one | {'signature': 5}]}, 0),
@@ -159,6 +159,28 @@ class Forms(unittest.TestCase):
             (store / 'evidence').mkdir(exist_ok=True)
             (store / 'evidence' / f'fork-{self.origin}-1-00000000-ffffffff.json').write_text(compact(found))
             self.same(store, name, wanted, *before)
+        text, name = compact(lie), f'fork-{self.origin}-1-00000000-ffffffff.json'
+        for what, (changed, wanted, *before) in {  # a file is JSON, in any form of it
+                'a blank in a branch': (text.replace('{"head":', '{ "head":'), 3, 0), 'line ends and tabs': (json.dumps(lie, indent='\t'), 3, 0), 'an escape': (text.replace('sillok/', 'sillok\\/'), 3, 0),
+                'an escaped name': (text.replace('"header"', '"he\\u0061der"'), 3, 0), 'a member more in a branch': (text.replace('"proof":', '"note":[{}],"proof":'), 3, 0),
+                'a member more': (compact(lie | {'note': 'x'}), 3), 'branches in another order': (compact(lie | {'branches': [dict(reversed(one.items()))] * 2}), 3, 0),
+                'members in another order': (compact(dict(reversed(lie.items()))), 3), 'a name twice in a branch': (text.replace('"proof":[]', '"proof":[],"proof":[]', 1), 0),
+                'a name twice, once as an escape': (text.replace('"proof":[]', '"proof":[],"pr\\u006fof":[]', 1), 0), 'a name twice': (text.replace('"seq":"1"', '"seq":"1","seq":"1"'), 0),
+                'a name twice in another member': (text.replace('"proof":', '"note":{"a":1,"a":1},"proof":'), 3, 0),
+                'branches as lists of pairs': (compact(lie | {'branches': [list(map(list, one.items()))] * 2}), 0), 'one of them as such': (compact(lie | {'branches': [one, list(map(list, one.items()))]}), 0),
+                'branches as an object': (compact(lie | {'branches': {'a': one, 'b': one}}), 0), 'a blank in a head': (text.replace('sillok/', 'sillok/ ', 1), 0),
+                'a digest in capitals': (compact(lie | {'branches': [one | {'payload_digest': 'AA' * 32}] * 2}), 0), 'a proof in capitals': (compact(lie | {'branches': [one | {'proof': ['AA' * 32]}] * 2}), 0)}.items():
+            self.assertNotEqual(changed, text, what)
+            store = self.copied()
+            (store / 'evidence').mkdir(exist_ok=True)
+            (store / 'evidence' / name).write_text(changed)
+            self.same(store, what, wanted, *before)
+            if not wanted:  # the same of a proof that holds: what is read of it is told
+                continue
+            sound_text = compact(sound)
+            (store / 'evidence' / name).write_text(sound_text.replace('{"head":', '{ "head":'))
+            self.assertIn(b'two histories', self.ours(store).stdout)
+            self.assertIn('two histories', self.both(store)[2])
 
     def test_starts(self):
         """What the start of an origin says of the one before counts in its form alone (FORMATS §2); a count that is none is 0."""

@@ -1760,3 +1760,6 @@ fault(1036, "verify does not miss what table meta should say of erasures", "INV-
       (ES + "Audit/OutsideCheck.swift", "if outside.hasMark, noted.isMissing {", "if outside.hasMark, noted.isMissing, !isPlanted(1036) {"))
 fault(1037, "a dot has several forms", "INV-11", "EraserTests",
       (ES + "Log/Erasure.swift", "guard description.utf8.elementsEqual(text.utf8) else", "guard description.utf8.elementsEqual(text.utf8) || isPlanted(1037) else"))
+fault(1038, "a branch of a fork may have a member twice", "INV-4", "ForkEvidenceTests",
+      (ES + "Replication/ForkEvidenceFiles.swift", "guard let distinct = try? JSONObject(validating: Array(object.bytes[object.range])),",
+       "guard let distinct = isPlanted(1038) ? object : try? JSONObject(validating: Array(object.bytes[object.range])),"))
