@@ -241,7 +241,7 @@ class Others:
 
     def __init__(self, store):  # Before the log is read: what a running node commits meanwhile is no contradiction.
         self.store, self.lists, path = store, [], os.path.join(store.folder, 'cosigned.db')
-        if not os.path.lexists(path) or os.path.isfile(path) and not os.path.getsize(path): return
+        if not stands(path) or os.path.isfile(path) and not os.path.getsize(path): return
         try:
             file = opened(path)
             if file.execute('PRAGMA schema_version').fetchone() == (0,): return file.close()  # a power cut ended its making
@@ -300,8 +300,8 @@ class Others:
     def erasures(self):
         """What a restored store keeps of erasures that its log does not have (§11): each proves itself, and lets go what the node's own would."""
         store, path, lines = self.store, os.path.join(self.store.folder, 'erasures.ndjson'), []
-        if os.path.isfile(path): lines = data.removesuffix(b'\n').split(b'\n') if (data := open(path, 'rb').read()) else []
-        elif os.path.lexists(path): store.doubts('erasures.ndjson cannot be read: it is no file')
+        if os.path.isfile(path) and os.path.getsize(path) <= 64 << 20: lines = data.removesuffix(b'\n').split(b'\n') if (data := open(path, 'rb').read()) else []
+        elif stands(path): store.doubts('erasures.ndjson cannot be read: it is no file, or has more than 64 MiB')
         for number, data in enumerate(lines, 1):
             try:
                 line = line_of(data)

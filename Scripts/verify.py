@@ -139,8 +139,8 @@ MARKS = {**{name: re.compile(form, re.S).fullmatch for name, form in {'incarnati
          'position': counted, 'size': lambda size: counted(size) and size != '0'}  # §1: the one form of each member
 MARK = 'sillok mark v1\n' + ''.join('{%s}\n' % name for name in 'node incarnation state position origin size root hlc boot durability settings'.split())
 def opened(path):  # A connection that reads only. A log without WAL is not touched at all, nor are its neighbours.
-    is_odd = os.path.lexists(path + '-journal') > os.path.isfile(path + '-journal') or not os.path.isfile(path)  # SQLite would wait for a pipe
-    if is_odd or os.path.basename(path) != 'log.db' and open(path, 'rb').read(16) != b'SQLite format 3\0': raise OSError(f'{path}: no log, or its journal is no file')
+    is_odd = any(stands(path + name) and not os.path.isfile(path + name) for name in ('-wal', '-shm', '-journal'))  # SQLite would wait for a pipe
+    if is_odd or not os.path.isfile(path) or os.path.basename(path) != 'log.db' and open(path, 'rb').read(16) != b'SQLite format 3\0': raise OSError(f'{path}: no log, or what stands beside it is no file')
     still = '?mode=ro' if os.path.exists(path + '-wal') and os.path.getsize(path + '-wal') else '?immutable=1'
     log = sqlite3.connect('file:' + path.replace('%', '%25').replace('?', '%3f').replace('#', '%23') + still, uri=True, isolation_level=None)
     for command in ('trusted_schema=OFF', 'cell_size_check=ON', 'query_only=ON'): log.execute('PRAGMA ' + command)
@@ -173,7 +173,7 @@ class Verifier:
     def doubts(self, what): self.notes.append(what); self.open += 1
     def label(self, ref): return str(uuid.UUID(bytes=self.origins[ref][0])) if ref in self.origins else f'origin {ref}'
     def look(self, name, is_one_of_many=False):  # More bytes of a small file than any valid one has; None where there is none.
-        if not os.path.exists(path := os.path.join(self.folder, name)): return None
+        if not (os.path.exists if is_one_of_many else stands)(path := os.path.join(self.folder, name)): return None
         may_read, is_small = os.access(path, os.R_OK), os.path.isfile(path) and os.path.getsize(path) <= 64 << 20
         if may_read and is_small: return open(path, 'rb').read(262145)
         if not may_read or not is_one_of_many: self.doubts(f'{path} cannot be read: nothing can be compared with it')
@@ -181,8 +181,7 @@ class Verifier:
         if not self.database(): return
         own = "SELECT CAST(value AS TEXT), CAST(node AS BLOB) FROM meta, origin WHERE meta.key = 'witness' AND value <> '' AND ref = (SELECT value FROM meta WHERE key = 'origin')"
         for folder, node in self.log.execute(own).fetchall(): self.witness = self.look(os.path.join(os.fsdecode(folder), node.hex() + '.json')) or b''
-        outside = [os.path.join(self.folder, name) for name in ('evidence', 'cosigned.db', 'erasures.ndjson')]
-        others = receipts().Others(self) if self.asked or any(map(os.path.lexists, outside)) else None  # before the log, as mark and witness
+        others = receipts().Others(self) if self.asked or any(stands(os.path.join(self.folder, name)) for name in ('evidence', 'cosigned.db', 'erasures.ndjson')) else None  # before the log, as mark and witness
         self.log.execute('BEGIN')
         for part in filter(None, (self.names_and_origins, self.beside, others and others.compare, self.kept and (lambda: self.kept(self)), self.every_event, others and others.erasures, self.applies, self.ends)): part()
     def database(self):  # §3: SQLite 3 with our application_id, a version this page describes, and what it defines. A later release may add to it.

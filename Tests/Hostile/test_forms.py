@@ -338,6 +338,53 @@ class Forms(unittest.TestCase):
                     f"INSERT INTO meta VALUES('erasure {self.top}', ''), ('erasures', '1'), ('erased', '{self.top}')")
                 self.same(store, f'{name}, {"erased" if is_gone else "here"}', 0 if is_gone == is_one else 3)
 
+    def test_files(self):
+        """What each file of a store may be (the table of FORMATS §3): both say the same, and wait for no pipe."""
+        missing, cut = {'mark.json': 2}, 'evidence/cut-0123456789abcdef.json'
+        names = {'mark.json': 2, 'log.end': 2, 'node.key': 2, 'cosigned.db': 2, 'erasures.ndjson': 2, 'evidence': 2, 'evidence/fork-a.json': 0, cut: 0}
+        outside = self.folder / 'outside'
+        for name, odd in names.items():
+            for form, make in {
+                    'missing': lambda path: None, 'a link to nothing': lambda path: path.symlink_to('/nowhere/at/all'), 'a link': lambda path: outside.exists() and path.symlink_to(outside),
+                    'a link in a circle': lambda path: path.symlink_to(path.name), 'a folder': lambda path: name != 'evidence' and path.mkdir(), 'a pipe': os.mkfifo}.items():
+                store = self.copied()
+                (store / 'evidence').mkdir(exist_ok=True)
+                shutil.rmtree(outside, ignore_errors=True) if outside.is_dir() else outside.unlink(missing_ok=True)
+                if (path := store / name).exists():
+                    path.rename(outside)
+                make(path)
+                wanted = 0 if form == 'a link' or form == 'a folder' and name == 'evidence' else missing.get(name, 0) if form in ('missing', 'a link to nothing') else odd
+                self.same(store, f'{name}: {form}', 0 if name == 'node.key' else wanted)
+        for name in ('log.db', 'log.db-wal', 'log.db-shm', 'log.db-journal'):  # without them no verdict can be trusted: none is given
+            for form, make in {'a link to nothing': lambda path: path.symlink_to('/nowhere/at/all'), 'a link in a circle': lambda path: path.symlink_to(path.name), 'a folder': pathlib.Path.mkdir, 'a pipe': os.mkfifo}.items():
+                with self.subTest(f'{name}: {form}'):
+                    store = self.copied()
+                    (store / name).unlink(missing_ok=True)
+                    make(store / name)
+                    theirs, ours, text = self.both(store)
+                    if name != 'log.db' and form == 'a link to nothing':
+                        self.assertEqual((theirs, ours), (0, 0), text)
+                    else:
+                        self.assertIn(theirs, (66, 77), text)
+                        self.assertEqual(ours, 66, text)
+
+    def test_incarnation(self):
+        for value, wanted in (('abcdef0123456789', 0), ('ABCDEF0123456789', 3), ('abcdef012345678', 3), ('abcdef012345678９', 3)):
+            store = self.changed(('UPDATE meta SET value = ? WHERE key = ?', (value, 'incarnation')))
+            for name in ('mark.json', 'node.key'):
+                (store / name).unlink()
+            self.same(store, value, wanted)
+
+    def test_seal_of_the_end(self):
+        """The node alone can check the seal of log.end: where its key can be read syncctl does, and Scripts/verify.py reads no key."""
+        store = self.copied()
+        data = bytearray((store / 'log.end').read_bytes()[:64])
+        data[50] ^= 1
+        (store / 'log.end').write_bytes(bytes(data) + hashlib.sha256(data).digest()[:16])
+        self.assertEqual(self.both(store)[:2], (2, 0))
+        (store / 'node.key').unlink()
+        self.assertEqual(self.both(store)[:2], (0, 0))
+
 
 
 if __name__ == '__main__':

@@ -1763,3 +1763,7 @@ fault(1037, "a dot has several forms", "INV-11", "EraserTests",
 fault(1038, "a branch of a fork may have a member twice", "INV-4", "ForkEvidenceTests",
       (ES + "Replication/ForkEvidenceFiles.swift", "guard let distinct = try? JSONObject(validating: Array(object.bytes[object.range])),",
        "guard let distinct = isPlanted(1038) ? object : try? JSONObject(validating: Array(object.bytes[object.range])),"))
+fault(1040, "an incarnation may have capitals", "INV-4", "TamperTableTests",
+      (ES + "Audit/TableCheck.swift", "\"0123456789abcdef\".utf8.contains)", "(isPlanted(1040) ? \"0123456789abcdefABCDEF\" : \"0123456789abcdef\").utf8.contains)"))
+fault(1041, "what stands beside the log may be a pipe", "", "PrivateFilesTests",
+      (ES + "Files/StoreFiles.swift", "{ try requireFile(path + name) }", "where !isPlanted(1041) { try requireFile(path + name) }"))

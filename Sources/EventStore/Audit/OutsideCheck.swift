@@ -37,10 +37,12 @@ package struct Outside {
         } catch {
             notes.append("the log could not be compared with what lies beside it: \(error)")
         }
-        let kept = try? ProvenErasure.kept(files)
-        lostErasures = (kept ?? nil) ?? []
-        if kept == nil { notes.append("erasures.ndjson cannot be read") }
-        hasStrangeErasures = kept == .some(nil)
+        do throws(StoreError) {
+            let kept = try ProvenErasure.kept(files)
+            (lostErasures, hasStrangeErasures) = (kept ?? [], kept == nil)
+        } catch {
+            notes.append("erasures.ndjson cannot be read: \(error)")
+        }
         // Whatever else could not be read.
         do throws(StoreError) {
             try lookAtCuts(files)

@@ -40,6 +40,7 @@ package struct Verifier: Sendable {
     /// - Parameter progress: Runs after each chunk with the last position seen and the last one there is.
     package func run(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws(StoreError) -> VerifyReport {
         guard files.exists else { throw .notFound(path: files.folder) }
+        try SmallFile.requireDatabase(files.log)
         // Asked before the top is fixed: if the writer ends in between, its last head is there or still excused.
         let isWritten = StoreLock.owner(files) != nil
         if isWritten { try awaitHead() }
