@@ -154,6 +154,7 @@ class Receipt:
         self.last, head = dot, self.heads[dot[0]]
         if [name for name in ('salt', 'payload', 'payload_base64', 'digest') if name in line] not in (['salt', 'payload'], ['salt', 'payload_base64'], ['digest']): raise Lie(f'{name} has not its form')
         data = line['payload'].encode() if 'payload' in line else plain(line.get('payload_base64', ''))
+        if 'digest' not in line and ('payload' in line) == (members(data) is None): raise Lie(f'{name}: a payload stands as text, and other bytes in base64')
         # 16 bytes (§2): else bytes could wander between salt and payload, and the hash would stay.
         if len(salt := bytes.fromhex(line.get('salt', ''))) != (0 if 'digest' in line else 16): raise Lie(f'{name} has no salt of 16 bytes')
         digest = bytes.fromhex(line['digest']) if 'digest' in line else sha(salt, data)

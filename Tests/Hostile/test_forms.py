@@ -385,6 +385,23 @@ class Forms(unittest.TestCase):
         (store / 'node.key').unlink()
         self.assertEqual(self.both(store)[:2], (0, 0))
 
+    def test_payloads_in_base64(self):
+        """In a proven answer a payload stands as text, and bytes that are none in base64 (FORMATS §8, §9)."""
+        lines = self.ctl('--store', self.store, 'history', 'u', '--proof').stdout.split(b'\n')[:-2]
+
+        def other(line):
+            found = json.loads(line)
+            return compact({'payload_base64' if name == 'payload' else name: base64.b64encode(value.encode()).decode() if name == 'payload' else value for name, value in found.items()}).encode()
+        store = self.copied()
+        verdict.resigned(store, 'UPDATE event SET payload = CAST(\'[]\' AS BLOB) WHERE position = 2')
+        self.same(store, 'a payload that is none', 0)
+        strange = self.ctl('--store', store, 'history', 'u', '--proof').stdout.split(b'\n')[:-2]
+        self.assertEqual(sum(b'"payload_base64":"W10="' in line for line in strange), 1)
+        for name, made, wanted in (('as it is', lines, 0), ('in base64', [other(line) if line.startswith(b'{"type":"event"') else line for line in lines], 3), ('bytes that are none', strange, 0),
+                                   ('bytes that are none, as text', [line.replace(b'"payload_base64":"W10="', b'"payload":"[]"') for line in strange], 3)):
+            with self.subTest(name):
+                theirs, ours = verdict.Verdicts.checked(self, verdict.put_together(made, self.key, 'answer'))
+                self.assertEqual((theirs, ours.returncode), (wanted, wanted), ours.stdout)
 
 
 if __name__ == '__main__':

@@ -1763,6 +1763,8 @@ fault(1037, "a dot has several forms", "INV-11", "EraserTests",
 fault(1038, "a branch of a fork may have a member twice", "INV-4", "ForkEvidenceTests",
       (ES + "Replication/ForkEvidenceFiles.swift", "guard let distinct = try? JSONObject(validating: Array(object.bytes[object.range])),",
        "guard let distinct = isPlanted(1038) ? object : try? JSONObject(validating: Array(object.bytes[object.range])),"))
+fault(1039, "an answer may have a payload in base64", "INV-19", "AnswerTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard encoded.body == encoded.body.judged else", "guard encoded.body == encoded.body.judged || isPlanted(1039) else"))
 fault(1040, "an incarnation may have capitals", "INV-4", "TamperTableTests",
       (ES + "Audit/TableCheck.swift", "\"0123456789abcdef\".utf8.contains)", "(isPlanted(1040) ? \"0123456789abcdefABCDEF\" : \"0123456789abcdef\").utf8.contains)"))
 fault(1041, "what stands beside the log may be a pipe", "", "PrivateFilesTests",
