@@ -1,7 +1,7 @@
 """Checks what speaks of a log from outside of it, without any of Sillok's code: receipts and proven answers, proofs of forks, cosignatures, erasures
 that were put back. A part of verify.py, which must lie beside it. Written from FORMATS.md; § means a section there."""
 import base64, datetime, json, os, re, sqlite3, struct, sys, types, uuid
-from verify import CLOCK, ODD, content, counted, dot_of, fields, grown, half, head_text, join, kind, leads, leaf_of, members, node_of, opened, parsed, plain, sha, shown, signed, stand_in, unreadable
+from verify import CLOCK, ODD, content, counted, distinct, dot_of, fields, grown, half, head_text, join, kind, leads, leaf_of, members, node_of, opened, parsed, plain, sha, shown, signed, stand_in, stands, unreadable
 
 
 class Lie(Exception):
@@ -154,6 +154,7 @@ class Receipt:
         self.last, head = dot, self.heads[dot[0]]
         if [name for name in ('salt', 'payload', 'payload_base64', 'digest') if name in line] not in (['salt', 'payload'], ['salt', 'payload_base64'], ['digest']): raise Lie(f'{name} has not its form')
         data = line['payload'].encode() if 'payload' in line else plain(line.get('payload_base64', ''))
+        if 'digest' not in line and ('payload' in line) == (members(data) is None): raise Lie(f'{name}: a payload stands as text, and other bytes in base64')
         # 16 bytes (§2): else bytes could wander between salt and payload, and the hash would stay.
         if len(salt := bytes.fromhex(line.get('salt', ''))) != (0 if 'digest' in line else 16): raise Lie(f'{name} has no salt of 16 bytes')
         digest = bytes.fromhex(line['digest']) if 'digest' in line else sha(salt, data)
@@ -216,7 +217,7 @@ def ends(store, path, receipt):
 def fork(proof, keys):
     """(origin, seq, whether it holds) of a proof of two histories (§2, Evidence). Raises where it has not that form."""
     if proof['kind'] != 'fork' or not is_uuid(proof['origin']) or not counted(proof['seq']): raise ValueError('not the form of a proof')
-    origin, seq, leaves, (one, other) = uuid.UUID(proof['origin']).bytes, int(proof['seq']), set(), map(dict, proof['branches'])
+    origin, seq, leaves, (one, other) = uuid.UUID(proof['origin']).bytes, int(proof['seq']), set(), map(distinct, proof['branches'])  # objects, no lists of pairs, and no name twice
     for branch in (one, other):
         if not ONE['digest'](branch['payload_digest']) or not ONE['proof'](branch['proof']): raise ValueError('not the form of a branch')
         (of, size, root), header = parsed(branch['head']), plain(branch['header'])
@@ -241,7 +242,7 @@ class Others:
 
     def __init__(self, store):  # Before the log is read: what a running node commits meanwhile is no contradiction.
         self.store, self.lists, path = store, [], os.path.join(store.folder, 'cosigned.db')
-        if not os.path.lexists(path) or os.path.isfile(path) and not os.path.getsize(path): return
+        if not stands(path) or os.path.isfile(path) and not os.path.getsize(path): return
         try:
             file = opened(path)
             if file.execute('PRAGMA schema_version').fetchone() == (0,): return file.close()  # a power cut ended its making
@@ -300,8 +301,8 @@ class Others:
     def erasures(self):
         """What a restored store keeps of erasures that its log does not have (§11): each proves itself, and lets go what the node's own would."""
         store, path, lines = self.store, os.path.join(self.store.folder, 'erasures.ndjson'), []
-        if os.path.isfile(path): lines = data.removesuffix(b'\n').split(b'\n') if (data := open(path, 'rb').read()) else []
-        elif os.path.lexists(path): store.doubts('erasures.ndjson cannot be read: it is no file')
+        if os.path.isfile(path) and os.path.getsize(path) <= 64 << 20: lines = data.removesuffix(b'\n').split(b'\n') if (data := open(path, 'rb').read()) else []
+        elif stands(path): store.doubts('erasures.ndjson cannot be read: it is no file, or has more than 64 MiB')
         for number, data in enumerate(lines, 1):
             try:
                 line = line_of(data)

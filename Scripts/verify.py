@@ -38,8 +38,9 @@ def members(data):  # ---- JSON: payloads (§2, Limits and Payload) and files (�
     for mark in re.findall(rb'\\.|["\[\]{}]', data, re.S):
         quoted ^= mark == b'"'; depth += 0 if quoted else (mark in b'[{') - (mark in b']}')
         if depth > 64 or len(data) > 262144: return None
-    try: found = json.loads(data.decode(), object_pairs_hook=tuple, parse_int=lambda digits: (float if len(digits) > 19 else int)(digits), parse_constant=int)
+    try: return distinct(json.loads(data.decode(), object_pairs_hook=tuple, parse_int=lambda digits: (float if len(digits) > 19 else int)(digits), parse_constant=int))
     except ValueError: return None
+def distinct(found):  # The members of an object as json.loads() has it above: a tuple of pairs.
     names = {re.sub('[\ud800-\udfff]', '\ufffd', name) for name, _ in found} if isinstance(found, tuple) else ()
     return dict(found) if isinstance(found, tuple) and len(names) == len(found) else None
 def text(found, name, otherwise=None):  # A member that is a text, in UTF-8; `otherwise` where there is none, None where it has another form.
@@ -74,17 +75,14 @@ def place_of(header):
     return origin, seq, hlc if hlc < 2**63 else 0, needs if [of for of, _ in needs] == sorted({of for of, _ in needs} - {origin}) else []
 def dot_of(header): return place_of(header)[:2]
 def stand_in(origin, seq):  # The id of an opaque event (§3, `unknown`): a UUIDv8 made of its dot.
-    bits = int.from_bytes(origin, 'big') ^ seq
-    return (bits & ~(0xF << 76) & ~(3 << 62) | 8 << 76 | 2 << 62).to_bytes(16, 'big')
+    return ((bits := int.from_bytes(origin, 'big') ^ seq) & ~(0xF << 76) & ~(3 << 62) | 8 << 76 | 2 << 62).to_bytes(16, 'big')
 def needed(body):  # (origin, seq) of one of `deps`.
     said = {tag: body[at:end] if tag == 1 << 3 | 2 and value == 16 and end <= len(body) else value for tag, value, at, end in fields(body)}
     if said.keys() != {10, 16} or type(said[10]) is not bytes or not 0 < said[16] < 2**44: raise IndexError
     return said[10], said[16]
 WIRES, IDS = {1: 2, 2: 0, 3: 1, 4: 0, 5: 2, 6: 2, 7: 2, 8: 2, 9: 2, 10: 2, 11: 2, 12: 0}, {6: 128, 7: 256, 8: 256, 9: 256}  # of fields their wire type; of texts their limit
 ACTOR = re.compile(rb'(?:socket|file|node):[^\0-\x1f\x7f]{1,256}|(?:token|JWT|certificate):[^\0-\x1f\x7f]{1,256}:[^\0-\x1f\x7f:]{1,64}')
-def is_text(data):
-    try: return data.decode() is not None
-    except ValueError: return False
+def is_text(data): return data.decode(errors='ignore').encode() == data
 def actor_of(bodies): return bodies[0] if len(bodies) == 1 and ACTOR.fullmatch(bodies[0] or b'') and is_text(bodies[0]) else None
 def unreadable(header):
     """What keeps a header from being read (§2: Limits, Numbers, Canonical header); None where it has the one form that a node writes."""
@@ -141,12 +139,13 @@ MARKS = {**{name: re.compile(form, re.S).fullmatch for name, form in {'incarnati
          'position': counted, 'size': lambda size: counted(size) and size != '0'}  # §1: the one form of each member
 MARK = 'sillok mark v1\n' + ''.join('{%s}\n' % name for name in 'node incarnation state position origin size root hlc boot durability settings'.split())
 def opened(path):  # A connection that reads only. A log without WAL is not touched at all, nor are its neighbours.
-    is_odd = os.path.lexists(path + '-journal') > os.path.isfile(path + '-journal') or not os.path.isfile(path)  # SQLite would wait for a pipe
-    if is_odd or os.path.basename(path) != 'log.db' and open(path, 'rb').read(16) != b'SQLite format 3\0': raise OSError(f'{path}: no log, or its journal is no file')
+    is_odd = any(stands(path + name) and not os.path.isfile(path + name) for name in ('-wal', '-shm', '-journal'))  # SQLite would wait for a pipe
+    if is_odd or not os.path.isfile(path) or os.path.basename(path) != 'log.db' and open(path, 'rb').read(16) != b'SQLite format 3\0': raise OSError(f'{path}: no log, or what stands beside it is no file')
     still = '?mode=ro' if os.path.exists(path + '-wal') and os.path.getsize(path + '-wal') else '?immutable=1'
     log = sqlite3.connect('file:' + path.replace('%', '%25').replace('?', '%3f').replace('#', '%23') + still, uri=True, isolation_level=None)
     for command in ('trusted_schema=OFF', 'cell_size_check=ON', 'query_only=ON'): log.execute('PRAGMA ' + command)
     log.text_factory = Text; return log
+def stands(path): return os.path.lexists(os.path.realpath(path))  # A link to nothing is nothing; one that leads in a circle stands there, and is no file.
 def content(path):  # Of a file: a pipe would be waited for.
     if os.path.lexists(path) and not os.path.isfile(path): raise OSError(f'{path} is no file')
     with open(path, 'rb') as file: return file.read()
@@ -155,6 +154,7 @@ def receipts():  # What speaks of a log from outside of it: receipts.py, of the 
     try: return importlib.import_module('receipts')
     except ImportError as error: raise OSError(f'receipts.py, of the same release, must lie beside verify.py: take it from Scripts/ of the source or from /usr/share/doc/syncd/examples/ ({error})')
 def shown(what): return ''.join(mark if mark.isprintable() else '?' for mark in str(what))  # nothing of a file moves a terminal's cursor
+def places(all): return f'{len(all)}, at position {", ".join(map(str, all[:9]))}{", …" if all[9:] else ""}'
 def moment(at): return (datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=at)).isoformat('T', 'milliseconds').encode() + b'Z'
 def succession(said):  # What the payload of an origin's start says of the one before (§2): which, why, had, known, evidence. None where it has not that form.
     previous, reason, cut = (text(said, name) or b'' for name in ('previous', 'reason', 'evidence'))
@@ -173,19 +173,17 @@ class Verifier:
     def doubts(self, what): self.notes.append(what); self.open += 1
     def label(self, ref): return str(uuid.UUID(bytes=self.origins[ref][0])) if ref in self.origins else f'origin {ref}'
     def look(self, name, is_one_of_many=False):  # More bytes of a small file than any valid one has; None where there is none.
-        if not os.path.exists(path := os.path.join(self.folder, name)): return None
+        if not (os.path.exists if is_one_of_many else stands)(path := os.path.join(self.folder, name)): return None
         may_read, is_small = os.access(path, os.R_OK), os.path.isfile(path) and os.path.getsize(path) <= 64 << 20
         if may_read and is_small: return open(path, 'rb').read(262145)
         if not may_read or not is_one_of_many: self.doubts(f'{path} cannot be read: nothing can be compared with it')
     def run(self):
         if not self.database(): return
-        own = """SELECT CAST(value AS TEXT), CAST(node AS BLOB) FROM meta, origin
-          WHERE meta.key = 'witness' AND value <> '' AND ref = (SELECT value FROM meta WHERE key = 'origin')"""
+        own = "SELECT CAST(value AS TEXT), CAST(node AS BLOB) FROM meta, origin WHERE meta.key = 'witness' AND value <> '' AND ref = (SELECT value FROM meta WHERE key = 'origin')"
         for folder, node in self.log.execute(own).fetchall(): self.witness = self.look(os.path.join(os.fsdecode(folder), node.hex() + '.json')) or b''
-        outside = [os.path.join(self.folder, name) for name in ('evidence', 'cosigned.db', 'erasures.ndjson')]
-        others = receipts().Others(self) if self.asked or any(map(os.path.lexists, outside)) else None  # before the log, as mark and witness
+        others = receipts().Others(self) if self.asked or any(stands(os.path.join(self.folder, name)) for name in ('evidence', 'cosigned.db', 'erasures.ndjson')) else None  # before the log, as mark and witness
         self.log.execute('BEGIN')
-        for part in filter(None, (self.names_and_origins, self.beside, others and others.compare, self.kept and (lambda: self.kept(self)), self.every_event, self.applies, others and others.erasures, self.ends)): part()
+        for part in filter(None, (self.names_and_origins, self.beside, others and others.compare, self.kept and (lambda: self.kept(self)), self.every_event, others and others.erasures, self.applies, self.ends)): part()
     def database(self):  # §3: SQLite 3 with our application_id, a version this page describes, and what it defines. A later release may add to it.
         kind, self.version = (self.log.execute('PRAGMA ' + name).fetchone()[0] for name in ('application_id', 'user_version'))
         if kind == 0x53696C6C and self.version > 3: raise OSError(f'log.db has format {self.version}, this program knows 1 to 3: take the one of that release')
@@ -211,7 +209,7 @@ class Verifier:
             self.origins[ref], self.trees[ref], self.keys[origin], self.good[ref], self.seqs[ref] = (origin, node, key), Tree(), key, 0, 0
         heads = f'(SELECT origin, size, size AS head, root, hlc, signature, NULL AS proof FROM head{self.later}) AS head_or_reach'
         for ref, size, *head in self.rows(heads, 'i i i y i b byn'): self.heads.setdefault((ref, size), []).append(head)
-        self.index, self.applied, self.meta, (self.top,) = {}, {}, dict(self.rows('meta', 't itebxyrn')), self.log.execute('SELECT coalesce(max(position), 0) FROM event').fetchone()
+        self.index, self.applied, self.pending, self.meta, (self.top,) = {}, {}, {}, dict(self.rows('meta', 't itebxyrn')), self.log.execute('SELECT coalesce(max(position), 0) FROM event').fetchone()
         for key in [key for key, value in self.meta.items() if KNOWN.fullmatch(key) and kind(value) != ('i' if key in NUMBERS else 't')]: self.finds('meta', f'table meta, row {key!r:.60}: of another kind: column value')
         for at, time in self.rows('arrival', 'i i') if self.arrives else ():
             if not 0 < at <= self.top or abs(time) > CLOCK: self.finds('arrival', 'table arrival has a time that cannot be' if 0 < at <= self.top else f'table arrival has a position beyond the log, which ends at {self.top}', at)
@@ -313,6 +311,7 @@ class Verifier:
             if (*place, needs, stand_in(*place[:2])) != (origin, row.seq, row.hlc, stored, row.id) or not alone: self.finds('events', 'its header is of another event, or does not stand alone', at)
             kept = kept if fault else 'its header'
         elif fault: self.finds('events', 'its header is none: ' + fault, at)
+        elif any(tag < 13 << 3 for tag, *_ in fields(row.unknown or b'')): self.finds('events', 'column unknown has a field that has a column of its own', at)
         else:
             actor = actor_of([header[start:end] if tag & 7 == 2 else b'' for tag, _, start, end in fields(header) if tag >> 3 == 32])
             if (row.actor is None) != (actor is None): kept = 'its actor' if actor else self.finds('events', 'column actor has no actor', at)
@@ -326,20 +325,23 @@ class Verifier:
         subjects = ('user', user), ('author', self.names.get(row.author) or user), ('conversation', conversation), ('event', f'{uuid.UUID(bytes=origin)}/{row.seq}'.encode())
         return [] if NODES_OWN.fullmatch(self.names[row.type]) else [(by, *of) for by in (node, self.own) for of in subjects]
     def applies(self):  # §3, `erasures`, `erased`: what table meta says of erasures is so, and of what is applied nothing is here.
-        named = {int(key[8:]) for key in self.meta if re.fullmatch(rb'erasure [0-9]{1,18}', key)}
+        named, waiting = {int(key[8:]) for key in self.meta if re.fullmatch(rb'erasure [0-9]{1,18}', key)}, []
         for at in sorted((self.index.keys() - named if b'erasures' in self.meta else set()) | named - self.index.keys())[:9]:
             self.finds('erased', 'table meta names an erasure where none stands, or does not name one', at)
         if b'erased' in self.meta and self.index.get(self.done) != self.own: self.finds('erased', 'table meta says how far erasures are applied, and none of this node stands there')
-        unused = "SELECT ref FROM name WHERE text = '' AND NOT EXISTS (SELECT 1 FROM event WHERE type = name.ref AND unknown IS NOT NULL)"
-        for (ref,) in self.log.execute(unused): self.finds('tables', f'table name, row {ref}: the empty text is that of opaque events alone: column text')
+        for (ref,) in self.log.execute("SELECT ref FROM name WHERE text = '' AND NOT EXISTS (SELECT 1 FROM event WHERE type = name.ref AND unknown IS NOT NULL)"): self.finds('tables', f'table name, row {ref}: the empty text is that of opaque events alone: column text')
         if any(at > self.done and node == self.own for at, node in self.index.items()): self.notes.append('an erasure is under way: what it covers may be here still')
-        for row in map(lambda values: Row(*values), self.log.execute('SELECT * FROM event NOT INDEXED WHERE digest IS NULL ORDER BY position') if self.applied else ()):
-            try: any(row.hlc < self.applied.get(way, 0) for way in self.ways(row)) and self.finds('erased', 'its payload is here, and an erasure that is applied covers it', row.position)
-            except ODD: pass  # told already
+        if self.marked[1] and b'erasures' not in self.meta and self.own in self.index.values(): self.doubts('table meta does not say that the log was looked through for erasures, and this node has erased')
+        for row in map(lambda values: Row(*values), self.log.execute('SELECT * FROM event NOT INDEXED WHERE digest IS NULL ORDER BY position') if self.applied or self.pending else ()):
+            try: is_gone, is_going = (any(row.hlc < known.get(way, 0) for way in self.ways(row)) for known in (self.applied, self.pending))
+            except ODD: continue  # told already
+            if is_gone: self.finds('erased', 'its payload is here, and an erasure that is applied covers it', row.position)
+            elif is_going: waiting.append(row.position)
+        if waiting: self.doubts(f'not proven: an erasure is not applied yet that covers payloads which are here: {places(waiting)}')
     def erasure(self, row, node, name, said, user, conversation):  # §2, Erasure: what may be without payload
         whose, before = text(said, name, user if name == 'user' else conversation), text(said, 'before', b'f' * 12 + b'-ffff') or b''
         if said is None or whose is None and said.get(name) is not None or not re.fullmatch(b'[0-9a-f]{12}-[0-9a-f]{4}', before): return
-        for known in [self.erasures] + [self.applied] * (node == self.own and getattr(row, 'position', 1 << 64) <= self.done):
+        for known in [self.erasures] + [self.applied if getattr(row, 'position', 1 << 64) <= self.done else self.pending] * (node == self.own):
             for way in [] if whose is None else [(node, name, whose)] + [(node, 'author', whose)] * (name == 'user' and said.get('authored') is True): known[way] = max(min(row.hlc, int(before.replace(b'-', b''), 16)), known.get(way, 0))
             for dot in filter(lambda dot: isinstance(dot, str), said['events'] if isinstance(said.get('events'), list) else ()): known[node, 'event', dot.encode('utf-8', 'replace')] = 1 << 64
         return True  # it is one
@@ -355,21 +357,19 @@ class Verifier:
         for ref, size in sorted((ref, size) for ref, size in self.beyond.items() if size > self.seqs[ref]):  # §3, reach
             explained = self.runs or self.label(ref).encode() in self.gone or self.origins[ref][0] in self.forks
             (self.notes.append if explained else self.doubts)(f'{self.label(ref)}: its node has signed {size} events, of which {self.seqs[ref]} are here')
-        if self.unread: self.doubts(f'positions {", ".join(map(str, self.unread[:9]))}{", …" if self.unread[9:] else ""}: kept as what could not be read, and can be read: no start has looked through the log')
+        if self.unread: self.doubts(f'kept as what could not be read, and can be read: {places(self.unread)}: no start has looked through the log')
         sizes = {self.origins[ref][0]: seq for ref, seq in self.seqs.items()}; short = ''.join(f': {uuid.UUID(bytes=id)} ends at seq {sizes.get(id, 0)} of {size}' for id, size in self.last.items() if sizes.get(id, 0) < size)
         if self.events < self.left: self.finds('cut', f'the log ends at position {self.events}, and the node left it at {self.left}{short}')
         if self.good.get(self.marked[0], 0) < self.marked[1]: self.finds('heads', f'the head of {self.marked[1]} events, which mark.json knows, is missing')
         if not all(self.seqs.values()): self.finds('origins', 'an origin has no events')
-        is_open = self.good.get(self.home, 0) < self.seqs.get(self.home, 0) and self.version > 1
-        if is_open and kind(self.seal) != 'x': self.finds('seals', 'its own newest events have neither head nor seal')  # the node alone can check that
+        if self.good.get(self.home, 0) < self.seqs.get(self.home, 0) and self.version > 1 and kind(self.seal) != 'x': self.finds('seals', 'its own newest events have neither head nor seal')  # the node alone can check that
         for name in sorted(self.cuts.keys() | {told[0] for told in self.told}): self.cut(name)
         sizes = {self.label(ref).encode(): seq for ref, seq in self.seqs.items()}
         for is_own, origin, known, what in [one for one in self.lost if sizes.get(one[1], 0) < one[2]][:20]:  # signed to be missing, until it is back or the own node has settled it
             (self.doubts if is_own and (b'AMNESIA', origin) not in self.settled else self.notes.append)(f'origin {origin.decode()} ends at seq {sizes.get(origin, 0)}, and has had {known}: {what}')
         for at in (at for at, hlc, ways in self.erased if not any(hlc < self.erasures.get(way, 0) for way in ways)): self.finds('erased', 'no erasure covers it', at)
         if self.copied and COPY not in self.reached: self.doubts(f'this is a copy of a store, and the witness of that knows more, or another history: {self.copied["size"]} events of origin {self.copied["origin"]}')
-        first = '(SELECT position FROM event WHERE id = later.id AND twin IS NULL)'  # the only one: a unique index holds that
-        for (at,) in self.log.execute(f'SELECT position FROM event AS later WHERE twin IS NOT NULL AND (twin >= position OR twin IS NOT {first})'): self.finds('twins', 'wrongly marked as a twin', at)
+        for (at,) in self.log.execute('SELECT position FROM event AS later WHERE twin IS NOT NULL AND (twin >= position OR twin IS NOT (SELECT position FROM event WHERE id = later.id AND twin IS NULL))'): self.finds('twins', 'wrongly marked as a twin', at)
     def cut(self, name):  # §3, §5: counts until what was lost is back, by the file and by the origin's start, or the own node has settled it since.
         file, sizes = self.cuts.get(name), {self.label(ref).encode(): seq for ref, seq in self.seqs.items()}
         told = [at for of, at, previous, had, known in self.told if of == name and not had < known <= sizes.get(previous, 0)]

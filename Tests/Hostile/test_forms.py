@@ -148,7 +148,7 @@ class Forms(unittest.TestCase):
         sound = {'kind': 'fork', 'origin': self.origin, 'seq': '1', 'branches': [one, other]}
         lie = sound | {'branches': [one, one]}
         for name, (found, wanted, *before) in {
-                'as it is': (sound, 0), 'the same history twice': (lie, 3), 'another kind': (lie | {'kind': 'x'}, 0), 'seq as a number': (lie | {'seq': 1}, 0),
+                'as it is': (sound, 0), 'the same history twice': (lie, 3), 'two proofs of nothing': (lie | {'branches': [one | {'more': {'a': 1}}, one | {'seq': 5}]}, 3), 'another kind': (lie | {'kind': 'x'}, 0), 'seq as a number': (lie | {'seq': 1}, 0),
                 'seq with a zero': (lie | {'seq': '01'}, 0, 3), 'seq over its bound': (lie | {'seq': str(2**44)}, 0), 'an origin in braces': (lie | {'origin': '{' + self.origin + '}'}, 0),
                 'an origin in capitals': (lie | {'origin': self.origin.upper()}, 0, 3), 'one branch': (lie | {'branches': [one]}, 0), 'three': (lie | {'branches': [one, one, one]}, 0),
                 'a header with a line end': (lie | {'branches': [one, one | {'header': one['header'] + '\n'}]}, 0), 'a signature with none': (lie | {'branches': [one, one | {'signature': 5}]}, 0),
@@ -159,6 +159,28 @@ class Forms(unittest.TestCase):
             (store / 'evidence').mkdir(exist_ok=True)
             (store / 'evidence' / f'fork-{self.origin}-1-00000000-ffffffff.json').write_text(compact(found))
             self.same(store, name, wanted, *before)
+        text, name = compact(lie), f'fork-{self.origin}-1-00000000-ffffffff.json'
+        for what, (changed, wanted, *before) in {  # a file is JSON, in any form of it
+                'a blank in a branch': (text.replace('{"head":', '{ "head":'), 3, 0), 'line ends and tabs': (json.dumps(lie, indent='\t'), 3, 0), 'an escape': (text.replace('sillok/', 'sillok\\/'), 3, 0),
+                'an escaped name': (text.replace('"header"', '"he\\u0061der"'), 3, 0), 'a member more in a branch': (text.replace('"proof":', '"note":[{}],"proof":'), 3, 0),
+                'a member more': (compact(lie | {'note': 'x'}), 3), 'branches in another order': (compact(lie | {'branches': [dict(reversed(one.items()))] * 2}), 3, 0),
+                'members in another order': (compact(dict(reversed(lie.items()))), 3), 'a name twice in a branch': (text.replace('"proof":[]', '"proof":[],"proof":[]', 1), 0),
+                'a name twice, once as an escape': (text.replace('"proof":[]', '"proof":[],"pr\\u006fof":[]', 1), 0), 'a name twice': (text.replace('"seq":"1"', '"seq":"1","seq":"1"'), 0),
+                'a name twice in another member': (text.replace('"proof":', '"note":{"a":1,"a":1},"proof":'), 3, 0),
+                'branches as lists of pairs': (compact(lie | {'branches': [list(map(list, one.items()))] * 2}), 0), 'one of them as such': (compact(lie | {'branches': [one, list(map(list, one.items()))]}), 0),
+                'branches as an object': (compact(lie | {'branches': {'a': one, 'b': one}}), 0), 'a blank in a head': (text.replace('sillok/', 'sillok/ ', 1), 0),
+                'a digest in capitals': (compact(lie | {'branches': [one | {'payload_digest': 'AA' * 32}] * 2}), 0), 'a proof in capitals': (compact(lie | {'branches': [one | {'proof': ['AA' * 32]}] * 2}), 0)}.items():
+            self.assertNotEqual(changed, text, what)
+            store = self.copied()
+            (store / 'evidence').mkdir(exist_ok=True)
+            (store / 'evidence' / name).write_text(changed)
+            self.same(store, what, wanted, *before)
+            if not wanted:  # the same of a proof that holds: what is read of it is told
+                continue
+            sound_text = compact(sound)
+            (store / 'evidence' / name).write_text(sound_text.replace('{"head":', '{ "head":'))
+            self.assertIn(b'two histories', self.ours(store).stdout)
+            self.assertIn('two histories', self.both(store)[2])
 
     def test_starts(self):
         """What the start of an origin says of the one before counts in its form alone (FORMATS §2); a count that is none is 0."""
@@ -213,6 +235,9 @@ class Forms(unittest.TestCase):
         self.ctl('init', '--store', old, '--name', 'one', '--cluster', 'lab')
         self.ctl('--store', old, 'append', '--user', 'victim', '--conversation', 'c', '--text', '비밀')
         self.ctl('--store', old, 'backup', 'create', backups)
+        log = sqlite3.connect(f'file:{old}/log.db?mode=ro', uri=True)
+        at, salt, payload = log.execute("SELECT position, salt, payload FROM event WHERE payload LIKE '%비밀%'").fetchone()
+        log.close()
         self.ctl('--store', old, 'erase', 'user', 'victim', '--plan', plan, '--authored', 'erase', '--replies', 'erase', '--reason', 'r', '--who', 'w')
         self.ctl('--store', old, 'erase', 'user', 'victim', '--confirm', plan)
         self.ctl('--store', old, 'backup', 'create', backups)
@@ -234,6 +259,149 @@ class Forms(unittest.TestCase):
             self.assertTrue(changed != data[:-1] or name == 'as it is', name)
             path.write_bytes(changed)
             self.same(store, name, wanted, *before)
+        path.write_bytes(data)
+        self.same(self.changed(('UPDATE event SET salt = ?, payload = ?, digest = NULL WHERE position = ?', (salt, payload, at)), of=store), 'put back', 2)
+
+    def changed(self, *statements, of=None):
+        """A copy of a store in whose log another hand, without the key, has run these."""
+        store = self.folder / 'changed'
+        shutil.rmtree(store, ignore_errors=True)
+        shutil.copytree(of or self.store, store, ignore=shutil.ignore_patterns('*-shm', '*-wal', 'views.*'))
+        log = sqlite3.connect(store / 'log.db', isolation_level=None)
+        for statement in statements:
+            log.execute(*statement) if isinstance(statement, tuple) else log.execute(statement)
+        log.execute('PRAGMA wal_checkpoint(TRUNCATE)')
+        log.close()
+        return store
+
+    def test_fields_in_unknown(self):
+        """What has a column stands in that (FORMATS §3): the bytes of the header are the same, and the row would say another author or version."""
+        old = self.folder / 'columns'
+        self.ctl('init', '--store', old, '--name', 'one', '--cluster', 'lab')
+        self.ctl('--store', old, 'import', '-', data=b'{"type":"note.taken","user":"u","author":"medibot","dataversion":5,"data":{}}')
+        author, version, where = b'\x4a\x07medibot', b'\x60\x05', " WHERE type = (SELECT ref FROM name WHERE text = 'note.taken')"
+        for name, statement in {'author and version': 'unknown = ?, author = NULL, version = NULL', 'version': 'unknown = ?, version = NULL'}.items():
+            data = version if name == 'version' else author + version
+            for reads in ((), ("DELETE FROM meta WHERE key = 'reads'",)):
+                store = self.changed((f'UPDATE event SET {statement}{where}', (data,)), *reads, of=old)
+                self.same(store, f'{name}, {len(reads)}', 3)
+                self.assertNotIn(b'has not the hash', self.ours(store).stdout)
+
+    def erased(self):
+        """A store that has erased a payload, and that payload as it was: position, salt, bytes."""
+        old, plan = self.folder / f'erased-{self.id()}', self.folder / 'plan'
+        self.ctl('init', '--store', old, '--name', 'one', '--cluster', 'lab')
+        self.ctl('--store', old, 'append', '--user', 'victim', '--conversation', 'c', '--text', '비밀')
+        self.ctl('--store', old, 'append', '--user', 'other', '--conversation', 'c', '--text', 'stays')
+        log = sqlite3.connect(f'file:{old}/log.db?mode=ro', uri=True)
+        found = log.execute("SELECT position, salt, payload FROM event WHERE payload LIKE '%비밀%'").fetchone()
+        log.close()
+        self.ctl('--store', old, 'erase', 'user', 'victim', '--plan', plan, '--authored', 'erase', '--replies', 'erase', '--reason', 'r', '--who', 'w')
+        self.ctl('--store', old, 'erase', 'user', 'victim', '--confirm', plan)
+        return old, found
+
+    def test_put_back(self):
+        """A payload that an erasure covers is never proven: contradicted where the erasure is applied by the store's word, else not told (INV-11)."""
+        old, (at, salt, payload) = self.erased()
+        back = ('UPDATE event SET salt = ?, payload = ?, digest = NULL WHERE position = ?', (salt, payload, at))
+        sealed = "UPDATE meta SET value = '1 00000000000000000000000000000000' WHERE key = 'erasures'"
+        for name, (statements, wanted) in {
+                'as it is': ((), 0), 'put back': ((back,), 3), 'put back, and not said to be applied': ((back, "DELETE FROM meta WHERE key = 'erased'"), 2),
+                'and under way': ((back, "DELETE FROM meta WHERE key = 'erased'", "INSERT OR REPLACE INTO meta VALUES('erasing', '9 0 log')"), 2),
+                'and no word of erasures at all': ((back, "DELETE FROM meta WHERE key LIKE 'eras%'"), 2), 'and that of an earlier release': ((back, "DELETE FROM meta WHERE key = 'erased'", "UPDATE meta SET value = '1' WHERE key = 'erasures'"), 2),
+                'applied, and no word of the others': ((back, "DELETE FROM meta WHERE key = 'erasures'"), 3), 'no word of erasures': (("DELETE FROM meta WHERE key LIKE 'eras%'",), 2),
+                'said to be applied where none stands': ((back, f"UPDATE meta SET value = '{at}' WHERE key = 'erased'"), 3)}.items():
+            store = self.changed(*statements, of=old)
+            self.same(store, name, wanted)
+            if back in statements and wanted == 2:
+                self.assertIn(f'at position {at}'.encode(), self.ours(store).stdout)
+        for name, statement in {'another seal': sealed, 'a sealed row taken away': "DELETE FROM meta WHERE key = 'erased'"}.items():  # the node alone can check a seal
+            with self.subTest(name):
+                store = self.changed(statement, of=old)
+                self.assertEqual(self.both(store)[:2], (2, 0))
+                (store / 'node.key').unlink()
+                self.assertEqual(self.both(store)[:2], (0, 0))
+
+    def test_dots(self):
+        """A dot in an erasure has one form (FORMATS §2); another names nothing."""
+        log = sqlite3.connect(f'file:{self.store}/log.db?mode=ro', uri=True)
+        salt, payload = log.execute('SELECT salt, CAST(payload AS BLOB) FROM event WHERE position = 2').fetchone()
+        log.close()
+        for name, (dot, is_one) in {
+                'as it is': (f'{self.origin}/2', True), 'capitals': (f'{self.origin.upper()}/2', False), 'a zero': (f'{self.origin}/02', False), 'a sign': (f'{self.origin}/+2', False),
+                'a blank': (f'{self.origin}/2 ', False), 'no dashes': (self.origin.replace('-', '') + '/2', False), 'other digits': (f'{self.origin}/２', False)}.items():
+            for is_gone in (False, True):
+                store = self.copied()
+                gone = [('UPDATE event SET salt = NULL, payload = NULL, digest = ? WHERE position = 2', (verify.sha(salt, payload),))] if is_gone else []
+                verdict.resigned(store, *gone, "INSERT INTO name(text) VALUES('user.erased')", (
+                    "UPDATE event SET type = (SELECT ref FROM name WHERE text = 'user.erased'), payload = ? WHERE position = ?", (compact({'user': None, 'events': [dot]}), self.top)),
+                    f"INSERT INTO meta VALUES('erasure {self.top}', ''), ('erasures', '1'), ('erased', '{self.top}')")
+                self.same(store, f'{name}, {"erased" if is_gone else "here"}', 0 if is_gone == is_one else 3)
+
+    def test_files(self):
+        """What each file of a store may be (the table of FORMATS §3): both say the same, and wait for no pipe."""
+        missing, cut = {'mark.json': 2}, 'evidence/cut-0123456789abcdef.json'
+        names = {'mark.json': 2, 'log.end': 2, 'node.key': 2, 'cosigned.db': 2, 'erasures.ndjson': 2, 'evidence': 2, 'evidence/fork-a.json': 0, cut: 0}
+        outside = self.folder / 'outside'
+        for name, odd in names.items():
+            for form, make in {
+                    'missing': lambda path: None, 'a link to nothing': lambda path: path.symlink_to('/nowhere/at/all'), 'a link': lambda path: outside.exists() and path.symlink_to(outside),
+                    'a link in a circle': lambda path: path.symlink_to(path.name), 'a folder': lambda path: name != 'evidence' and path.mkdir(), 'a pipe': os.mkfifo}.items():
+                store = self.copied()
+                (store / 'evidence').mkdir(exist_ok=True)
+                shutil.rmtree(outside, ignore_errors=True) if outside.is_dir() else outside.unlink(missing_ok=True)
+                if (path := store / name).exists():
+                    path.rename(outside)
+                make(path)
+                wanted = 0 if form == 'a link' or form == 'a folder' and name == 'evidence' else missing.get(name, 0) if form in ('missing', 'a link to nothing') else odd
+                self.same(store, f'{name}: {form}', 0 if name == 'node.key' else wanted)
+        for name in ('log.db', 'log.db-wal', 'log.db-shm', 'log.db-journal'):  # without them no verdict can be trusted: none is given
+            for form, make in {'a link to nothing': lambda path: path.symlink_to('/nowhere/at/all'), 'a link in a circle': lambda path: path.symlink_to(path.name), 'a folder': pathlib.Path.mkdir, 'a pipe': os.mkfifo}.items():
+                with self.subTest(f'{name}: {form}'):
+                    store = self.copied()
+                    (store / name).unlink(missing_ok=True)
+                    make(store / name)
+                    theirs, ours, text = self.both(store)
+                    if name != 'log.db' and form == 'a link to nothing':
+                        self.assertEqual((theirs, ours), (0, 0), text)
+                    else:
+                        self.assertIn(theirs, (66, 77), text)
+                        self.assertEqual(ours, 66, text)
+
+    def test_incarnation(self):
+        for value, wanted in (('abcdef0123456789', 0), ('ABCDEF0123456789', 3), ('abcdef012345678', 3), ('abcdef012345678９', 3)):
+            store = self.changed(('UPDATE meta SET value = ? WHERE key = ?', (value, 'incarnation')))
+            for name in ('mark.json', 'node.key'):
+                (store / name).unlink()
+            self.same(store, value, wanted)
+
+    def test_seal_of_the_end(self):
+        """The node alone can check the seal of log.end: where its key can be read syncctl does, and Scripts/verify.py reads no key."""
+        store = self.copied()
+        data = bytearray((store / 'log.end').read_bytes()[:64])
+        data[50] ^= 1
+        (store / 'log.end').write_bytes(bytes(data) + hashlib.sha256(data).digest()[:16])
+        self.assertEqual(self.both(store)[:2], (2, 0))
+        (store / 'node.key').unlink()
+        self.assertEqual(self.both(store)[:2], (0, 0))
+
+    def test_payloads_in_base64(self):
+        """In a proven answer a payload stands as text, and bytes that are none in base64 (FORMATS §8, §9)."""
+        lines = self.ctl('--store', self.store, 'history', 'u', '--proof').stdout.split(b'\n')[:-2]
+
+        def other(line):
+            found = json.loads(line)
+            return compact({'payload_base64' if name == 'payload' else name: base64.b64encode(value.encode()).decode() if name == 'payload' else value for name, value in found.items()}).encode()
+        store = self.copied()
+        verdict.resigned(store, 'UPDATE event SET payload = CAST(\'[]\' AS BLOB) WHERE position = 2')
+        self.same(store, 'a payload that is none', 0)
+        strange = self.ctl('--store', store, 'history', 'u', '--proof').stdout.split(b'\n')[:-2]
+        self.assertEqual(sum(b'"payload_base64":"W10="' in line for line in strange), 1)
+        for name, made, wanted in (('as it is', lines, 0), ('in base64', [other(line) if line.startswith(b'{"type":"event"') else line for line in lines], 3), ('bytes that are none', strange, 0),
+                                   ('bytes that are none, as text', [line.replace(b'"payload_base64":"W10="', b'"payload":"[]"') for line in strange], 3)):
+            with self.subTest(name):
+                theirs, ours = verdict.Verdicts.checked(self, verdict.put_together(made, self.key, 'answer'))
+                self.assertEqual((theirs, ours.returncode), (wanted, wanted), ours.stdout)
 
 
 if __name__ == '__main__':

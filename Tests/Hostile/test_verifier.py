@@ -197,13 +197,14 @@ class Lies(unittest.TestCase):
             done = subprocess.run([self.lab.syncctl, '--store', store, 'erase', 'user', 'u-0', *more], capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 0, done.stderr)
         self.same(self.copied(store, self.folder / 'whole'), has=(0,))
+        (store / 'node.key').unlink()  # with it syncctl alone checks the seal: test_forms.py
         back = ('UPDATE event SET digest = NULL, salt = ?, payload = ? WHERE position = ?', (salt, payload, position))
         for statements, wanted in {
                 ("INSERT OR REPLACE INTO meta VALUES('erased', '4000')",): 3, ("UPDATE meta SET value = '2' WHERE key = 'erased'",): 3,
                 ("UPDATE meta SET value = '+' || value WHERE key = 'erased'",): 3, ("UPDATE meta SET value = '' WHERE key = 'erased'",): 3,
-                ("DELETE FROM meta WHERE key = 'erased'",): 0, ("DELETE FROM meta WHERE key GLOB 'erasure [0-9]*'",): 3, ("DELETE FROM meta WHERE key GLOB 'erasure*'",): 0,
+                ("DELETE FROM meta WHERE key = 'erased'",): 0, ("DELETE FROM meta WHERE key GLOB 'erasure [0-9]*'",): 3, ("DELETE FROM meta WHERE key GLOB 'erasure*'",): 2,
                 ("INSERT INTO meta VALUES('erasure 5', '')",): 3, ("INSERT INTO meta VALUES('erasure 99999999999999999999', '')",): 2,
-                ("INSERT INTO meta VALUES('erasure +5', '')",): 2, (back,): 3, (back, "DELETE FROM meta WHERE key = 'erased'"): 0}.items():
+                ("INSERT INTO meta VALUES('erasure +5', '')",): 2, (back,): 3, (back, "DELETE FROM meta WHERE key = 'erased'"): 2}.items():
             with self.subTest(statements):
                 self.same(self.changed(*statements, of=store), has=(wanted,))
         for key, value in itertools.product(('erased', 'erasing', 'erasures', 'confirmed'), VALUES):

@@ -1692,7 +1692,7 @@ fault(958, "the seal of erasures does not speak of how far they came", "INV-11",
 fault(959, "a daemon does not look for payloads that were put back", "INV-11", "EraserTests",
       (ES + "Log/ErasureIndex.swift", "guard next.positions.isEmpty else { return false }", "guard next.positions.isEmpty || isPlanted(959) else { return false }"))
 fault(960, "verify does not look for what an applied erasure covers", "INV-11", "EraserTests",
-      (ES + "Audit/OutsideCheck.swift", "guard !noted.applied.isEmpty else", "guard !noted.applied.isEmpty, !isPlanted(960) else"))
+      (ES + "Audit/OutsideCheck.swift", "guard try row.isCovered(by: noted.applied, &names, connection) else {", "guard try row.isCovered(by: noted.applied, &names, connection), !isPlanted(960) else {"))
 fault(961, "verify believes how far erasures are applied", "INV-11", "EraserTests",
       (ES + "Audit/NotedErasures.swift", "if let said, found[done] != keeper {", "if let said, !isPlanted(961), found[done] != keeper {"))
 fault(962, "verify does not miss an erasure in table meta", "INV-11", "EraserTests",
@@ -1766,3 +1766,25 @@ fault(1030, "a user is told whom else a read concerned", "INV-13", "DoorRulesTes
 fault(1015, "rights in a conversation count for its namesake", "INV-13", "EquivalentTextsTests TextKeyTests",
       ("Sources/EventStore/Basics/Bytes/ByteText.swift", "{ a.text.hasSameBytes(as: b.text) }", "{ isPlanted(1015) ? a.text == b.text : a.text.hasSameBytes(as: b.text) }"),
       ("Sources/EventStore/Basics/Bytes/ByteText.swift", "        var text = text\n", "        var text = isPlanted(1015) ? \"\" : text\n"))
+
+# --- What both verifiers say --------------------------------------------------------------------------------------------
+
+fault(1033, "a field that has a column may stand in another", "INV-4", "HiddenEventTests",
+      (ES + "Model/HeaderCodec.swift", "return key >> 3 > Field.last", "return key >> 3 > Field.last || isPlanted(1033)"))
+fault(1034, "what an erasure covers that is not applied yet is proven", "INV-11", "EraserTests",
+      (ES + "Audit/OutsideCheck.swift", "if try row.isCovered(by: noted.pending, &names, connection) {", "if try row.isCovered(by: noted.pending, &names, connection), !isPlanted(1034) {"))
+fault(1035, "verify does not check the seal of what table meta says of erasures", "INV-11", "EraserTests",
+      (ES + "Audit/OutsideCheck.swift", "if noted.isForeign {", "if noted.isForeign, !isPlanted(1035) {"))
+fault(1036, "verify does not miss what table meta should say of erasures", "INV-11", "EraserTests",
+      (ES + "Audit/OutsideCheck.swift", "if outside.hasMark, noted.isMissing {", "if outside.hasMark, noted.isMissing, !isPlanted(1036) {"))
+fault(1037, "a dot has several forms", "INV-11", "EraserTests",
+      (ES + "Log/Erasure.swift", "guard description.utf8.elementsEqual(text.utf8) else", "guard description.utf8.elementsEqual(text.utf8) || isPlanted(1037) else"))
+fault(1038, "a branch of a fork may have a member twice", "INV-4", "ForkEvidenceTests",
+      (ES + "Replication/ForkEvidenceFiles.swift", "guard let distinct = try? JSONObject(validating: Array(object.bytes[object.range])),",
+       "guard let distinct = isPlanted(1038) ? object : try? JSONObject(validating: Array(object.bytes[object.range])),"))
+fault(1039, "an answer may have a payload in base64", "INV-19", "AnswerTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard encoded.body == encoded.body.judged else", "guard encoded.body == encoded.body.judged || isPlanted(1039) else"))
+fault(1040, "an incarnation may have capitals", "INV-4", "TamperTableTests",
+      (ES + "Audit/TableCheck.swift", "\"0123456789abcdef\".utf8.contains)", "(isPlanted(1040) ? \"0123456789abcdefABCDEF\" : \"0123456789abcdef\").utf8.contains)"))
+fault(1041, "what stands beside the log may be a pipe", "", "PrivateFilesTests",
+      (ES + "Files/StoreFiles.swift", "{ try requireFile(path + name) }", "where !isPlanted(1041) { try requireFile(path + name) }"))

@@ -116,9 +116,8 @@ extension LogAudit {
     }
 }
 
-/// Events that are kept as what an earlier release could not read, and that this one reads: views hide them until a start has looked
-/// through the log.
-struct UnreadEvents {
+/// Positions that one note tells: how many, and the first.
+struct NamedPlaces {
     private static let named = 9
     private var count = 0
     private var first: [String] = []
@@ -129,11 +128,9 @@ struct UnreadEvents {
     }
 
     /// `nil` if there are none.
-    var note: String? {
+    var text: String? {
         guard count > 0 else { return nil }
-        let places = first.joined(separator: ", ") + (count > Self.named ? ", …" : "")
-        return "kept as what could not be read, and can be read: \(count), at position \(places); no start of this "
-            + "release has looked through the log"
+        return "\(count), at position \(first.joined(separator: ", "))" + (count > Self.named ? ", …" : "")
     }
 }
 

@@ -11,11 +11,18 @@ struct NotedErasures {
     private var last: UInt64 = 0
     /// Those of this node that are said to be applied.
     private(set) var applied = Erasures()
+    /// Those that are not said to be.
+    private(set) var pending = Erasures()
+    /// Whether it has a seal that is not the node's.
+    private(set) var isForeign = false
 
     init() {}
 
     /// Reads the table.
-    init(on connection: Connection) throws(DatabaseError) {
+    ///
+    /// - Parameter sealer: The node's, of ``Sealer/Purpose/erasures``; `nil` where its key cannot be read.
+    init(on connection: Connection, _ sealer: Sealer?) throws(DatabaseError) {
+        if let sealer { isForeign = try ErasureIndex.isForeign(on: connection, sealer) }
         isWhole = try ErasureIndex.meta(ErasureIndex.looked, connection) != nil
         noted = Set(try ErasureIndex.positions(on: connection))
         said = try ErasureIndex.meta(ErasureIndex.erased, connection)
@@ -29,9 +36,22 @@ struct NotedErasures {
         found[position] = node
         guard node == keeper else { return }
         last = max(last, position)
-        applied.keeper = keeper
-        if position <= done { applied.take(event, of: node) }
+        if position <= done {
+            applied.keeper = keeper
+            applied.take(event, of: node)
+        } else {
+            take(pending: event, of: node)
+        }
     }
+
+    /// Takes note of an erasure of the log's own node that nothing says to be applied.
+    mutating func take(pending event: Event, of keeper: NodeID) {
+        pending.keeper = keeper
+        pending.take(event, of: keeper)
+    }
+
+    /// Whether the table says nothing of erasures though this node has some.
+    var isMissing: Bool { !isWhole && last > 0 }
 
     /// Whether an erasure of this node is not applied, by the table's own word.
     var isUnderWay: Bool { last > done }

@@ -12,8 +12,10 @@ package struct Outside {
     private(set) var heads: [Known] = []
     /// The last position that is known, who knows it, and the last event of the node that is known with it.
     private(set) var position: (last: UInt64, source: String, own: Dot?) = (0, "", nil)
-    /// Checks the seal of the node's last events; `nil` where the key cannot be read.
-    private(set) var sealer: Sealer?
+    /// The node's key, which checks its seals; `nil` where it cannot be read.
+    private(set) var signer: SigningKey?
+    /// Whether the node has left a mark.
+    private(set) var hasMark = false
     private(set) var wal = WALVerdict.whole
     /// What starts have found: until an operator has dealt with it, which the log says, it counts.
     private(set) var cuts: [CutEvidence] = []
@@ -35,10 +37,12 @@ package struct Outside {
         } catch {
             notes.append("the log could not be compared with what lies beside it: \(error)")
         }
-        let kept = try? ProvenErasure.kept(files)
-        lostErasures = (kept ?? nil) ?? []
-        if kept == nil { notes.append("erasures.ndjson cannot be read") }
-        hasStrangeErasures = kept == .some(nil)
+        do throws(StoreError) {
+            let kept = try ProvenErasure.kept(files)
+            (lostErasures, hasStrangeErasures) = (kept ?? [], kept == nil)
+        } catch {
+            notes.append("erasures.ndjson cannot be read: \(error)")
+        }
         // Whatever else could not be read.
         do throws(StoreError) {
             try lookAtCuts(files)
@@ -131,17 +135,16 @@ package struct Outside {
         let identity = try StoreIdentity(reader)
         guard let key = try reader.key(of: identity.origin) else { return }
         let pem = try? SmallFile.read(files.key)
-        sealer = pem.flatMap { SigningKey(pem: $0) }.flatMap { $0.publicKey == key ? $0.sealer : nil }
+        signer = pem.flatMap { SigningKey(pem: $0) }.flatMap { $0.publicKey == key ? $0 : nil }
         let mark = try Mark.read(files, key: key).flatMap { $0.incarnation == identity.incarnation ? $0 : nil }
+        hasMark = mark != nil
         if let mark {
             heads.append(Known(head: mark.head, source: "the store's mark", isStored: true))
             position = (mark.position, "the store's mark", nil)
             let end = try LogEnd.Found(files)
             try lookAtEnd(end, files, after: mark, isWritten: isWritten)
             if !isWritten { try lookAtCount(end, after: mark, reader) }
-            if !isWritten, let key = pem.flatMap({ SigningKey(pem: $0) }), key.publicKey.nodeID == identity.node {
-                try lookAtSeal(end, after: mark, reader, key)
-            }
+            if !isWritten, let signer { try lookAtSeal(end, after: mark, reader, signer) }
             let witness = try reader.meta("witness") ?? ""
             if !isWritten,
                 mark.settings != Mark.settings(name: identity.name, cluster: identity.cluster, witness: witness)
@@ -319,7 +322,7 @@ extension LogAudit {
         guard let seal = try merkle.seal(origin: origin.ref, at: origin.seq) else {
             return findings.add(.seals, "\(range) do not carry the node's seal: something else has written them")
         }
-        guard let sealer = outside.sealer else {
+        guard let sealer = outside.signer?.sealer else {
             return self.seal = .present
         }
         let head = TreeHead(origin: origin.id, size: tree.size, root: tree.root(using: sha), hlc: hlc)
@@ -338,12 +341,20 @@ extension LogAudit {
                 continue
             }
             erasures.take(event, of: keeper)
+            noted.take(pending: event, of: keeper)
         }
         for fault in noted.faults(keeper: erasures.keeper) {
             findings.add(VerifyFinding(.erasures, fault.message, position: fault.position))
         }
         if noted.isUnderWay { remarks.append("an erasure is under way: what it covers may be here still") }
-        try checkApplied()
+        if noted.isForeign {
+            notes.append("what table meta says of erasures has not the node's seal: another hand may have written it")
+        }
+        if outside.hasMark, noted.isMissing {
+            notes.append(
+                "table meta does not say that the log was looked through for erasures, and this node has erased")
+        }
+        try checkPutBack()
         guard erased > 0 else { return }
         var uncovered: [VerifyFinding] = []
         try connection.eachErased(through: top) { (row) throws(DatabaseError) in
@@ -357,12 +368,17 @@ extension LogAudit {
         drain(&uncovered)
     }
 
-    /// What an applied erasure covers has no payload (INV-11).
-    private mutating func checkApplied() throws(DatabaseError) {
-        guard !noted.applied.isEmpty else { return }
+    /// What an applied erasure covers has no payload (INV-11). While one is not applied what it covers may be here, and no one can tell that from
+    /// a payload that was put back.
+    private mutating func checkPutBack() throws(DatabaseError) {
+        guard !noted.applied.isEmpty || !noted.pending.isEmpty else { return }
         var found: [VerifyFinding] = []
+        var waiting = NamedPlaces()
         try connection.eachErased(isErased: false, through: top) { (row) throws(DatabaseError) in
-            guard try row.isCovered(by: noted.applied, &names, connection) else { return }
+            guard try row.isCovered(by: noted.applied, &names, connection) else {
+                if try row.isCovered(by: noted.pending, &names, connection) { waiting.add(row.position) }
+                return
+            }
             let dot = indexes[row.origin].map { Dot(origin: origins[$0].id, seq: row.seq) }
             let text =
                 "its payload is here, and an erasure that is applied covers it; syncd takes it away when it starts"
@@ -370,6 +386,9 @@ extension LogAudit {
             if found.count >= 4_096 { drain(&found) }
         }
         drain(&found)
+        if let places = waiting.text {
+            notes.append("not proven: an erasure is not applied yet that covers payloads which are here: \(places)")
+        }
     }
 
     private mutating func drain(_ found: inout [VerifyFinding]) {

@@ -55,7 +55,7 @@ extension LogAudit {
             if isSound != true { findings.add(.origins, "table meta has no sound \(key)") }
         }
         let incarnation = try metaText("incarnation").map { Array($0.utf8) } ?? []
-        if incarnation.count != 16 || !incarnation.allSatisfy({ hexDigit($0) != nil }) {
+        if incarnation.count != 16 || !incarnation.allSatisfy("0123456789abcdef".utf8.contains) {
             findings.add(.origins, "table meta has no sound incarnation")
         }
         let types = try connection.all("SELECT quote(key), typeof(key), key, typeof(value) FROM meta ORDER BY key") {

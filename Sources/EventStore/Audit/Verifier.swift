@@ -40,6 +40,7 @@ package struct Verifier: Sendable {
     /// - Parameter progress: Runs after each chunk with the last position seen and the last one there is.
     package func run(progress: (UInt64, UInt64) -> Void = { _, _ in }) throws(StoreError) -> VerifyReport {
         guard files.exists else { throw .notFound(path: files.folder) }
+        try SmallFile.requireDatabase(files.log)
         // Asked before the top is fixed: if the writer ends in between, its last head is there or still excused.
         let isWritten = StoreLock.owner(files) != nil
         if isWritten { try awaitHead() }
@@ -102,7 +103,7 @@ struct LogAudit {
     var notes: [String] = []
     /// What should be known, and keeps nothing from being proven.
     var remarks: [String] = []
-    var unread = UnreadEvents()
+    var unread = NamedPlaces()
     var names = InternedStrings()
     /// On how many threads events are examined.
     private let threads: Int
@@ -151,7 +152,11 @@ struct LogAudit {
         // Beside a writer it comes after the scan: what happens to the file meanwhile is seen by at least one of the two.
         if !isWritten, threads > 1 { integrity.offer() }
         try attempt(.database) { audit throws(DatabaseError) in try audit.scan(progress) }
-        if let note = unread.note { notes.append(note) }
+        if let places = unread.text {
+            notes.append(
+                "kept as what could not be read, and can be read: \(places); no start of this release has looked through the log"
+            )
+        }
         try attempt(.database) { audit throws(DatabaseError) in
             for finding in try DatabaseCheck.findings(of: integrity) { audit.findings.add(finding) }
         }
@@ -201,7 +206,7 @@ struct LogAudit {
         top = try connection.integer("SELECT max(position) FROM event") ?? 0
         isReread = try LogUpgrade.isDone(on: connection)
         isTiled = try MerkleTile.isKept(on: connection)
-        noted = try NotedErasures(on: connection)
+        noted = try NotedErasures(on: connection, outside.signer?.erasureSealer)
         try readOrigins()
         settlements = OwnSettlements(of: own.map { origins[$0].node })
         if top == 0 { findings.add(.positions, "the log is empty; every store begins with the start of its origin") }

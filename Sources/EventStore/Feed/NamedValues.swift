@@ -17,6 +17,7 @@ package final class NamedValues {
 
     /// Opens the file for reading alone; `nil` if there is none, or one that never had a table: a power cut ended its making.
     package init?(reading path: String) throws(StoreError) {
+        try SmallFile.requireDatabase(path)
         guard access(path, F_OK) == 0 else { return nil }
         let found = try openForReading(path)
         let tables = try mapped { () throws(DatabaseError) in try found.integer("PRAGMA schema_version") }

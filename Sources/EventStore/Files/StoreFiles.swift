@@ -105,13 +105,29 @@ package enum SmallFile {
         }
     }
 
+    /// Refuses a database that is no file, or beside which something stands that is none: who opens a pipe waits.
+    static func requireDatabase(_ path: String) throws(StoreError) {
+        for name in ["", "-wal", "-shm", "-journal"] { try requireFile(path + name) }
+    }
+
+    private static func requireFile(_ path: String) throws(StoreError) {
+        var entry = stat()
+        guard stat(path, &entry) == 0 else {
+            if errno == ENOENT { return }
+            throw .system(path)
+        }
+        guard entry.st_mode & S_IFMT == S_IFREG else { throw notFile(path) }
+    }
+
+    private static func notFile(_ path: String) -> StoreError {
+        .unsafe("\(path) is no file: look at what stands there, and take it away")
+    }
+
     /// Refuses what is no file, and one that is too large.
     fileprivate static func requireFile(_ descriptor: Int32, _ path: String) throws(StoreError) {
         var entry = stat()
         guard fstat(descriptor, &entry) == 0 else { throw .system(path) }
-        guard entry.st_mode & S_IFMT == S_IFREG else {
-            throw .unsafe("\(path) is no file: look at what stands there, and take it away")
-        }
+        guard entry.st_mode & S_IFMT == S_IFREG else { throw notFile(path) }
         guard entry.st_size <= largest else { throw tooLarge(path) }
     }
 

@@ -107,12 +107,13 @@ package struct Erasure: Hashable, Sendable {
 }
 
 extension Dot {
-    /// Reads what `description` prints.
+    /// Reads what `description` prints, and no other form of it: a dot has one name.
     package init?(text: some StringProtocol) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let origin = OriginID(text: String(parts[0])), let seq = UInt64(parts[1]),
             seq > 0, seq <= Limits.number
         else { return nil }
         self.init(origin: origin, seq: seq)
+        guard description.utf8.elementsEqual(text.utf8) else { return nil }
     }
 }

@@ -122,6 +122,13 @@ enum ErasureIndex {
         try Schema.setMeta(looked, .text(said), on: connection)
     }
 
+    /// Whether what stands there has a seal that is not this node's; of an earlier release, and of a log that no node has opened yet, there is
+    /// none.
+    static func isForeign(on connection: Connection, _ sealer: Sealer) throws(DatabaseError) -> Bool {
+        guard let said = try meta(looked, connection), said != "1" else { return false }
+        return try said != seal(on: connection, sealer)
+    }
+
     private static func seal(on connection: Connection, _ sealer: Sealer) throws(DatabaseError) -> String {
         var text = ""
         for key in [erased, erasing, confirmed] { text += "\(try meta(key, connection) ?? "")\n" }

@@ -66,6 +66,13 @@ extension EventHeader {
     /// Whether all its fields of later formats are ancillary, and it has some.
     var hasAncillaryAlone: Bool { !isOpaque && !unknownFields.isEmpty && !isOfLaterFormat }
 
+    /// Whether these are fields of later formats alone: none that a header has a member for.
+    static func areOfLater(_ unknownFields: [UInt8]) -> Bool {
+        var reader = ProtobufReader(unknownFields)
+        guard let key = try? reader.varint() else { return false }
+        return key >> 3 > Field.last
+    }
+
     /// Whether these unknown fields, which are in ascending order, have critical ones among them.
     static func isOfLaterFormat(_ unknownFields: [UInt8]) -> Bool {
         var reader = ProtobufReader(unknownFields)

@@ -141,6 +141,8 @@ package final class ReceiptCheck {
             MerkleProof.isIncluded(
                 leaf, index: dot.seq - 1, size: head.size, root: head.root, proof: proof, using: sha)
         else { throw .event(dot) }
+        // A payload stands as text, and other bytes in base64: no writer has another form.
+        guard encoded.body == encoded.body.judged else { throw .line("form") }
         guard scope.contains(header) else { throw .stranger(dot) }
         answer?.events += 1
         if case .erased = encoded.body { answer?.withoutPayload += 1 }

@@ -88,6 +88,24 @@ struct HiddenEventTests {
         #expect(try verify(folder).isIntact)
     }
 
+    @Test("What has a column of its own stands in no other, whatever a start has looked through (INV-4)")
+    func fieldOfAColumn() throws {
+        let (folder, store) = try makeStore()
+        var draft = EventDraft.message("말", user: "u-1")
+        draft.author = "bot"
+        _ = try store.appendBlocking([draft])
+        store.close()
+        #expect(try verify(folder).answer == .proven)
+        let connection = try Connection(path: store.files.log, mode: .write)
+        // The bytes of the header stay as they are: field 9, the author.
+        try connection.execute("UPDATE event SET author = NULL, unknown = x'4a03626f74' WHERE position = 2")
+        for more in ["SELECT 1", "DELETE FROM meta WHERE key = 'reads'"] {
+            try connection.execute(more)
+            let report = try verify(folder)
+            #expect(report.names(position: 2) && report.answer == .contradicted, report.text)
+        }
+    }
+
     @Test("An actor of ref 0 is no form of an event without one")
     func noActor() throws {
         let report = try SampleStore().report(after: "UPDATE event SET actor = 0 WHERE position = 30")

@@ -222,6 +222,7 @@ struct TamperTableTests {
             "UPDATE meta SET value = 'a b' WHERE key = 'cluster'", "UPDATE meta SET value = '' WHERE key = 'cluster'",
             "UPDATE meta SET value = CAST(x'ff' AS TEXT) WHERE key = 'cluster'", "DELETE FROM meta",
             "UPDATE meta SET value = value || '0' WHERE key = 'incarnation'",
+            "UPDATE meta SET value = 'ABCDEF0123456789' WHERE key = 'incarnation'",
             "UPDATE meta SET value = 1 WHERE key = 'incarnation'", "UPDATE meta SET value = 7 WHERE key = 'file'",
             "UPDATE meta SET value = '2' WHERE key = 'reads'", "INSERT INTO meta VALUES(x'6f64', 'x')",
             "INSERT INTO meta VALUES('skew x', 5)", "INSERT INTO meta VALUES('erasure 5', NULL)",

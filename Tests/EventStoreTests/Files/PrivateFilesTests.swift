@@ -76,6 +76,26 @@ struct PrivateFilesTests {
         #expect(try Verifier(again.files).run().answer == .proven)
     }
 
+    @Test("Where a pipe or a folder stands beside the log no verdict is given; a link to nowhere is nothing")
+    func besideTheLog() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        store.close()
+        for name in ["-wal", "-shm", "-journal"] {
+            let path = store.files.log + name
+            unlink(path)
+            #expect(symlink("/nowhere", path) == 0)
+            #expect(try Verifier(store.files).run().answer == .proven, "\(name)")
+            unlink(path)
+            #expect(mkfifo(path, 0o600) == 0)
+            #expect(throws: StoreError.self, "\(name)") { try Verifier(store.files).run() }
+            unlink(path)
+            #expect(mkdir(path, 0o700) == 0)
+            #expect(throws: StoreError.self, "\(name)") { try Verifier(store.files).run() }
+            rmdir(path)
+        }
+    }
+
     @Test(
         "A folder that others can write to is refused with the command that mends it; one that they can read is not")
     func writable() throws {

@@ -108,6 +108,14 @@ struct AnswerTests {
         var swapped = lines
         swapped.swapAt(first, first + 1 < lines.count ? first + 1 : first - 1)
         #expect(throws: ReceiptError.self) { try checked(resigned(swapped, by: key, count: count)) }
+        // A payload as base64, as if it were bytes that are none.
+        let member = #/"payload":("(?:[^"\\]|\\.)*")/#
+        let line = String(decoding: lines[first], as: UTF8.self)
+        let payload = try #require(try member.firstMatch(in: line)).output
+        let bytes = Array(try JSONDecoder().decode(String.self, from: Data(payload.1.utf8)).utf8)
+        #expect(throws: ReceiptError.line("form")) {
+            try checked(changed(first, String(payload.0), #""payload_base64":"\#(base64Text(bytes))""#))
+        }
         // Left out, with its count: no file can show that.
         var fewer = lines
         fewer.remove(at: first)

@@ -52,6 +52,34 @@ struct ForkEvidenceTests {
         #expect(try EventStore(opening: one.files.folder, surroundings: .unknown).forkedOrigins == [dot.origin])
     }
 
+    @Test("A file is JSON in any form of it, but for a name that occurs twice, and what is no object")
+    func written() throws {
+        let (one, other, folders) = try forked()
+        defer { withExtendedLifetime(folders) {} }
+        let dot = Dot(origin: one.identity.origin, seq: 11)
+        let evidence = try #require(
+            ForkEvidence(dot, try branch(one, 11), try branch(other, 11), key: one.key.publicKey))
+        #expect(try one.keep(evidence))
+        let path = one.files.evidence + "/\(evidence.name).json"
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        for (old, new, isOne) in [
+            (#"{"head":"#, "{ \t\"head\" :", true), ("sillok/", #"sillok\/"#, true),
+            (#""proof":"#, #""note":[{}],"proof":"#, true),
+            (#""head":"#, #""h\u0065ad":"#, true), (#""proof":"#, #""note":{"a":1,"a":1},"proof":"#, true),
+            (#""proof":"#, #""proof":[],"proof":"#, false), (#""proof":"#, #""pr\u006fof":[],"proof":"#, false),
+            (#""seq":"#, #""seq":"1","seq":"#, false), (evidence.branches[0].payloadDigest.description, "AA", false),
+            (
+                evidence.branches[0].payloadDigest.description,
+                evidence.branches[0].payloadDigest.description.uppercased(), false
+            ),
+        ] {
+            let changed = text.replacing(old, with: new)
+            #expect(changed != text)
+            try changed.write(toFile: path, atomically: true, encoding: .utf8)
+            #expect(try ForkEvidence.list(one.files) == (isOne ? [evidence] : []), "\(old) \(new)")
+        }
+    }
+
     @Test("Nothing but two signed histories that differ is evidence")
     func refuses() throws {
         let (one, other, folders) = try forked()
