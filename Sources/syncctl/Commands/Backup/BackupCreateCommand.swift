@@ -107,7 +107,12 @@ enum BackupCreateCommand {
         }
         if !report.unreached.isEmpty {
             session.say(
-                "what was erased stays in \(report.unreached.joined(separator: ", ")): they are damaged, or of another history; take them away"
+                "what was erased stays in \(report.unreached.joined(separator: ", ")): they are damaged, of another history, or not signed by this node; take them away"
+            )
+        }
+        if !report.unsigned.isEmpty {
+            session.say(
+                "\(report.unsigned.joined(separator: ", ")): not signed by this node, so not its word; it does not go on behind that, and signs none of it"
             )
         }
         if !report.putBack.isEmpty {
@@ -151,6 +156,7 @@ enum BackupCreateCommand {
             line.add("unreached", report.unreached)
             line.add("put_back", report.putBack)
             line.add("cleared", report.cleared)
+            line.add("unsigned", report.unsigned)
             line.add("broken", report.broken.map(\.description))
             line.add("milliseconds", milliseconds)
         }
