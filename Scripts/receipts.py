@@ -193,7 +193,7 @@ def kept(paths):
                     raise OSError(f'{path} has a head of origin {uuid.UUID(bytes=origin)} that node {head["node"]:.12} has signed; that origin is node {other[0]:.12}\'s here')
             if not is_own and maker['cluster'].encode() != store.meta.get(b'cluster'): raise OSError(f'{path} is a receipt of another cluster, {maker["cluster"]}')
             if not is_own: store.notes.append(f'{path} is a receipt of another node, {maker["node"]:.12}')
-            if is_own and receipt.signed: ends(store, path, receipt)
+            if receipt.signed: ends(store, path, receipt, is_own)
             for origin, head in receipt.heads.items():
                 what = f'{path} knows {head["size"]} events of origin {uuid.UUID(bytes=origin)}, of which none is here'
                 # What the node has signed binds it, whoever made the receipt: a head, or the whole.
@@ -204,14 +204,15 @@ def kept(paths):
     return compare
 
 
-def ends(store, path, receipt):
-    """§9: a receipt that the log's own node has signed as a whole says where the log ended, and a log only grows."""
+def ends(store, path, receipt, is_own):
+    """§9: a receipt that its maker has signed as a whole says where the log ended. That of its own node only grows; another need not have all yet."""
     (top,) = store.log.execute('SELECT coalesce(max(position), 0) FROM event').fetchone()
-    if top < (then := receipt.maker['position']): store.finds('cut', f'the log ends at position {top}; {path} was made at position {then}')
+    if is_own and top < (then := receipt.maker['position']): store.finds('cut', f'the log ends at position {top}; {path} was made at position {then}')
     refs = {id: ref for ref, (id, *_) in store.origins.items()}
     for origin, head in receipt.heads.items():
         (seq,) = store.log.execute('SELECT coalesce(max(seq), 0) FROM event WHERE origin = ?', (refs.get(origin),)).fetchone()
-        if seq < head['events']: store.finds('cut', f'origin {uuid.UUID(bytes=origin)} ends at seq {seq}; {path} counts {head["events"]} events of it')
+        what = f'origin {uuid.UUID(bytes=origin)} ends at seq {seq}; {path} counts {head["events"]} events of it'
+        if seq < head['events']: store.finds('cut', what) if is_own else store.doubts(what)
 
 
 def fork(proof, keys):

@@ -9,7 +9,8 @@ package struct PruneReport: Sendable {
     package let bytes: UInt64
 }
 
-/// Which backups stay, of each node for itself. What they need stays, whichever backup has written it.
+/// Which backups stay, of each node for itself, those that it has signed and those that it has not. What they need stays, whichever backup has
+/// written it.
 package struct Retention: Sendable {
     /// The newest so many of each node.
     package var count: Int?
@@ -18,14 +19,14 @@ package struct Retention: Sendable {
 
     package init(count: Int?, since: Int64?) { (self.count, self.since) = (count, since) }
 
-    /// Those that stay of `manifests`, the oldest first. The newest one of each node always does.
+    /// Those that stay of `manifests`, the oldest first. The newest ones of each node always do.
     func keeps(_ manifests: [BackupManifest]) -> [BackupManifest] {
         guard count != nil || since != nil else { return manifests }
-        // By node: how many backups were seen, from the newest one on.
-        var ages: [NodeID: Int] = [:]
+        // By node: how many backups were seen, from the newest one on. What the node has not signed takes the place of nothing that it has.
+        var ages: [Bool: [NodeID: Int]] = [:]
         let kept = manifests.reversed().filter { manifest in
-            let age = ages[manifest.node, default: 0] + 1
-            ages[manifest.node] = age
+            ages[manifest.isSigned, default: [:]][manifest.node, default: 0] += 1
+            let age = ages[manifest.isSigned]?[manifest.node] ?? 1
             return age == 1 || count.map { age <= $0 } ?? false || since.map { manifest.time >= $0 } ?? false
         }
         return kept.reversed()

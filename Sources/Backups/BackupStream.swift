@@ -166,6 +166,9 @@ extension BackupWriter {
     ) throws(BackupError) -> BackupReport {
         let applied = try awaitErasures()
         if let base {
+            guard isOwn(base) else {
+                throw .noBackup("the backup \(base.id) is not signed by this node: a full one is due")
+            }
             guard try continues(base) else {
                 throw .noBackup("the log does not go on from the backup \(base.id): a full one is due")
             }

@@ -28,6 +28,8 @@ package struct BackupReport: Sendable {
     package var putBack: [String] = []
     /// Files that no backup named, with what was erased: they are taken away.
     package var cleared: [String] = []
+    /// Backups of this node that it has not signed, and that were passed over or written again without a signature.
+    package var unsigned: [String] = []
 }
 
 /// How a backup is made.
@@ -89,7 +91,9 @@ package final class BackupWriter {
         self.source = source
         self.files = files
         self.progress = progress
-        signer = pem.flatMap { SigningKey(pem: $0) }
+        let signer = pem.flatMap { SigningKey(pem: $0) }
+        self.signer = signer
+        if signer != nil { try logged { () throws(StoreError) in try source.checkForSigning(signer) } }
     }
 
     /// Whether no one wants it to end.
@@ -106,8 +110,8 @@ package final class BackupWriter {
         let (position, origins, top) = try awaitHead()
         let erasing = RepositoryErasure(repository, self)
         var refreshed = try erasing.run(applied)
-        var broken: [BackupError] = []
-        let base = plan.isFull ? nil : try newest(in: repository, upTo: position, &broken)
+        var (broken, unsigned): ([BackupError], [String]) = ([], [])
+        let base = plan.isFull ? nil : try newest(in: repository, upTo: position, &broken, &unsigned)
         var segments = base?.segments ?? []
         let added = position - (base?.position ?? 0)
         if added > 0 { segments.removeLast(BackupPlan.merged(segments, with: added)) }
@@ -133,31 +137,44 @@ package final class BackupWriter {
             refreshed.rewritten += again.rewritten
             refreshed.unreached = again.unreached
             refreshed.cleared += again.cleared
+            refreshed.unsigned += again.unsigned
         }
         return BackupReport(
             manifest: try signed(manifest), after: base?.position ?? 0, bytes: bytes + attachments.bytes,
             attachments: attachments,
             uncovered: top - min(top, position), base: base?.id,
-            isOtherHistory: base == nil && !plan.isFull && hasOthers && broken.isEmpty, broken: broken,
-            rewritten: refreshed.rewritten, unreached: refreshed.unreached, putBack: refreshed.putBack,
-            cleared: refreshed.cleared)
+            isOtherHistory: base == nil && !plan.isFull && hasOthers && broken.isEmpty && unsigned.isEmpty,
+            broken: broken, rewritten: refreshed.rewritten, unreached: refreshed.unreached,
+            putBack: refreshed.putBack, cleared: refreshed.cleared,
+            unsigned: Set(unsigned + refreshed.unsigned).sorted())
     }
 
     /// The newest backup that the log goes on from. One that is damaged is passed over.
     ///
-    /// - Parameter broken: What those lack that it would go on from.
+    /// - Parameters:
+    ///   - broken: What those lack that it would go on from.
+    ///   - unsigned: Those of this node that it has not signed: behind them it would sign what others may have written.
     private func newest(
-        in repository: Repository, upTo position: UInt64, _ broken: inout [BackupError]
+        in repository: Repository, upTo position: UInt64, _ broken: inout [BackupError], _ unsigned: inout [String]
     ) throws(BackupError) -> BackupManifest? {
-        var found: [BackupError] = []
-        defer { broken = found }
+        var (found, strange): ([BackupError], [String]) = ([], [])
+        defer { (broken, unsigned) = (found, strange) }
         return try repository.newest { manifest throws(BackupError) in
+            guard isOwn(manifest) else {
+                if manifest.node == source.identity.node { strange.append(manifest.id) }
+                return false
+            }
             guard manifest.position <= position, try continues(manifest) else { return false }
             // Behind rows that are gone there would be no backup either.
             guard let missing = repository.missing(of: manifest) else { return true }
             if !found.contains(missing) { found.append(missing) }
             return false
         }
+    }
+
+    /// Whether a manifest is the word of the node. Where this user may not read its key, none is made here that could be told from others.
+    func isOwn(_ manifest: BackupManifest) -> Bool {
+        manifest.node == source.identity.node && (manifest.isSigned || signer == nil)
     }
 
     func continues(_ manifest: BackupManifest) throws(BackupError) -> Bool {

@@ -192,7 +192,7 @@ package final class Repository {
         return nil
     }
 
-    /// The backup that is named, or the newest.
+    /// The backup that is named, or the newest that its node has signed; where it has signed none, the newest.
     package func backup(_ id: String?) throws(BackupError) -> BackupManifest {
         if let id {
             guard BackupManifest.isPlain(id) else { throw .noBackup("no backup \(id) in \(path)") }
@@ -202,12 +202,17 @@ package final class Repository {
         guard let newest = try ids().last else { throw .noBackup("no backup in \(path)") }
         let found = try manifest(newest)
         let good = try manifests().good
-        let last = good.last ?? found
+        let last = good.last(where: \.isSigned) ?? good.last ?? found
         // The newest one says of itself whose it is: who can write the folder could put one there of a node of his own.
         guard let other = good.first(where: { $0.node != last.node }) else { return last }
         throw .damaged(
             file: Self.name(ofManifest: last.id),
             reason: "it is of node \(last.node), and \(other.id) of node \(other.node): say which one is meant")
+    }
+
+    /// Backups that are newer than one, and that no node has signed: who can write the folder could have put them there.
+    package func unsigned(after manifest: BackupManifest) throws(BackupError) -> [String] {
+        try manifests().good.filter { !$0.isSigned && ($0.time, $0.id) > (manifest.time, manifest.id) }.map(\.id)
     }
 
     func write(_ manifest: BackupManifest, signedWith signer: SigningKey?) throws(BackupError) {

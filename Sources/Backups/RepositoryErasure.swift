@@ -19,13 +19,16 @@ struct RepositoryErasure {
         var putBack: [String] = []
         /// Files that no backup named, with what was erased.
         var cleared: [String] = []
+        /// Backups that were written again without a signature, for they had none of this node.
+        var unsigned: [String] = []
     }
 
     /// Brings all backups that can be read up to the erasures that are `applied`. The newest one comes last: if it is so far, all were. But
     /// another hand may have put older ones back, so all are looked at where anything was erased.
     func run(_ applied: UInt64) throws(BackupError) -> Outcome {
         var outcome = Outcome()
-        let newest = try repository.newest { _ in true }
+        // What others may have written says nothing of how far this node has come.
+        let newest = try repository.newest { writer.isOwn($0) }
         var isDone = false
         if let newest, Self.isBrought(newest, applied) { isDone = try lacking(newest).isEmpty }
         if isDone, applied == 0 { return outcome }
@@ -37,13 +40,39 @@ struct RepositoryErasure {
             }
         }
         if !isDone || !outcome.putBack.isEmpty {
-            let (rewritten, unreached) = try run(good, applied)
+            try run(good, applied, &outcome)
             // What of the bad ones is erased no one knows.
-            (outcome.rewritten, outcome.unreached) = (rewritten, unreached + bad.compactMap(\.file))
+            outcome.unreached += bad.compactMap(\.file)
             good = try repository.manifests().good
         }
-        if applied > 0 { try clear(besides: good, isWhole: bad.isEmpty, &outcome) }
+        if applied > 0 {
+            outcome.unreached += try hiding(good).filter { !outcome.unreached.contains($0) }
+            try clear(besides: good, isWhole: bad.isEmpty, &outcome)
+        }
         return outcome
+    }
+
+    /// Backups that the node has not signed and that have what was erased, whatever they say of that.
+    private func hiding(_ manifests: [BackupManifest]) throws(BackupError) -> [String] {
+        let known = Set(manifests.filter { writer.isOwn($0) }.flatMap(\.segments))
+        let strange = manifests.filter { $0.node == writer.source.identity.node && !writer.isOwn($0) }
+        guard !strange.isEmpty else { return [] }
+        let stale = StaleBackups(repository, manifests)
+        let (erased, owners) = try erasedRows()
+        var hiding: [String] = []
+        for manifest in strange {
+            var rows = 0
+            for segment in manifest.segments where !known.contains(segment) {
+                rows += try stale.count(in: segment.file, erased, owners, writer.goesOn)
+            }
+            if rows > 0 { hiding.append(manifest.id) }
+        }
+        return hiding
+    }
+
+    /// What the log has erased, and whose its origins are.
+    private func erasedRows() throws(BackupError) -> (ErasedRows, [OriginID: NodeID]) {
+        try logged { () throws(StoreError) in (try writer.source.erasedRows(), try writer.source.owners()) }
     }
 
     /// Positions of a history that the log has left again may be greater, and say nothing of this one.
@@ -62,8 +91,7 @@ struct RepositoryErasure {
         let unfinished = unnamed.filter { $0.hasSuffix(FileSink.suffix) && !$0.hasPrefix("attachments/") }
         guard !segments.isEmpty || !attachments.isEmpty || !unfinished.isEmpty else { return }
         let stale = StaleBackups(repository, manifests)
-        let erased = try logged { () throws(StoreError) in try writer.source.erasedRows() }
-        let owners = try logged { () throws(StoreError) in try writer.source.owners() }
+        let (erased, owners) = try erasedRows()
         var gone = unfinished
         for segment in segments where !unfinished.contains(segment) {
             let file = String(segment.dropFirst(Repository.name(ofSegment: "").utf8.count))
@@ -84,20 +112,26 @@ struct RepositoryErasure {
     }
 
     private func run(
-        _ manifests: [BackupManifest], _ applied: UInt64
-    ) throws(BackupError) -> (rewritten: Int, unreached: [String]) {
-        var renewed: [String: BackupManifest.Segment] = [:]
+        _ manifests: [BackupManifest], _ applied: UInt64, _ outcome: inout Outcome
+    ) throws(BackupError) {
+        // By all that is said of a segment: of one file a manifest that the node has not signed may say something else than one that it has.
+        var renewed: [BackupManifest.Segment: BackupManifest.Segment] = [:]
         var others: [BackupManifest] = []
-        var rewritten = 0
         for manifest in manifests {
             guard try writer.continues(manifest) else {
                 others.append(manifest)
                 continue
             }
-            for segment in manifest.segments where segment.erasures != applied && renewed[segment.file] == nil {
-                let now = try renew(segment, applied)
-                if now.file != segment.file { rewritten += 1 }
-                renewed[segment.file] = now
+            do throws(BackupError) {
+                for segment in manifest.segments where segment.erasures != applied && renewed[segment] == nil {
+                    let now = try renew(segment, applied)
+                    if now.file != segment.file { outcome.rewritten += 1 }
+                    renewed[segment] = now
+                }
+            } catch {
+                // What is said of a segment without a signature need not be so, and keeps no backup from being made.
+                guard case .damaged = error, !writer.isOwn(manifest) else { throw error }
+                others.append(manifest)
             }
         }
         let unreachable = Set(others.map(\.id))
@@ -105,18 +139,22 @@ struct RepositoryErasure {
         var result: [BackupManifest] = []
         for manifest in manifests {
             var changed = manifest
-            changed.segments = manifest.segments.map { renewed[$0.file] ?? $0 }
+            changed.segments = manifest.segments.map { renewed[$0] ?? $0 }
             if !unreachable.contains(manifest.id), manifest.node == writer.source.identity.node {
                 changed.attachments = manifest.attachments.filter { named.contains($0.digest) }
             }
             changed.erasures += try lacking(manifest)
-            if changed != manifest { try repository.write(changed, signedWith: writer.signer) }
+            if changed != manifest {
+                // With a signature now it would become the node's word, whoever wrote it.
+                try repository.write(changed, signedWith: manifest.isSigned ? writer.signer : nil)
+                if writer.signer != nil, !manifest.isSigned { outcome.unsigned.append(manifest.id) }
+            }
             result.append(changed)
         }
         let kept = Set(result.flatMap(\.attachments))
         let gone = Set(manifests.flatMap(\.attachments)).subtracting(kept)
         let old = Set(
-            renewed.filter { $0.value.file != $0.key }.keys.map(Repository.name(ofSegment:))
+            renewed.filter { $0.value.file != $0.key.file }.map { Repository.name(ofSegment: $0.key.file) }
                 + gone.map { repository.name(ofAttachment: $0.digest) })
         if !old.isEmpty {
             _ = try repository.remove(leftovers: repository.leftovers(besides: result).filter(old.contains))
@@ -125,9 +163,9 @@ struct RepositoryErasure {
         // Those of another node that node brings up itself.
         let unreached = others.filter { other in
             other.node == writer.source.identity.node
-                && other.segments.contains { (renewed[$0.file] ?? $0).erasures != applied }
+                && other.segments.contains { (renewed[$0] ?? $0).erasures != applied }
         }
-        return (rewritten, unreached.map(\.id))
+        outcome.unreached += unreached.map(\.id)
     }
 
     /// The erasures that neither the rows of a backup have nor its manifest tells.

@@ -119,13 +119,21 @@ public final class EventStore: Sendable {
                     "put the node.key of node \(identity.node.short) there: a backup has it (operating/backup.md, 'Backup')"
             )
         }
+        let wanted: String? =
+            switch place {
+            case .asBefore: nil
+            case .none: ""
+            case .folder(let path): path
+            }
+        let before = try MarkedSettings.witness(reader, identity, mark, wanted: wanted)
         self.key = key
         present = Lock(identity)
         forks = Lock(Set(try ForkEvidence.list(files).map(\.origin)))
         var memory = try RollbackDetection(
             reader, identity, key, place, surroundings,
             .init(
-                mark: mark, end: end, wal: found.verdict, told: HeldHead.ofPeers(files, of: identity.origin)))
+                mark: mark, end: end, wal: found.verdict, told: HeldHead.ofPeers(files, of: identity.origin),
+                witness: before.isEmpty ? nil : before))
         witness = memory.witness
         originChange = memory.change
         cut = memory.evidence(named: found.kept, at: wall())
@@ -141,6 +149,11 @@ public final class EventStore: Sendable {
             files: files, durability: durability, signer: signer, witness: memory.witness, mark: keeper,
             incarnation: identity.incarnation, isOver: memory.change != nil, wall: wall)
         held = HeldFiles(files)
+        // Before the log says so: the other way round a start that is cut off here could not be told from another's hand.
+        if var mark, mark.incarnation == identity.incarnation, mark.settings != keeper.settings {
+            mark.settings = keeper.settings
+            try mark.write(files, key: key)
+        }
         if let change = memory.change {
             try startOriginBlocking(
                 change, known: memory.known, memory.end, evidence: cut?.name, remembering: memory.values)

@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import EventStore
+
 /// Backups through the real programs: docs/operating/backup.md.
 @Suite(.serialized)
 struct BackupProgramTests {
@@ -53,6 +55,35 @@ struct BackupProgramTests {
         #expect(drill.code == 0 && drill.lines.first?["good"] as? Bool == true, "\(drill.output)\(drill.errors)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["repository"])
         #expect(try daemon.verified() == 0)
+    }
+
+    @Test(
+        "A newer backup that no node has signed is not the newest; a drill of it, and a verification, end with 2 (INV-19)"
+    )
+    func planted() throws {
+        let node = try DaemonProcess("seoul")
+        try node.start()
+        try appends(node, 3)
+        let id = try #require(try create(node)["id"] as? String)
+        let (repository, other) = (folder.file("repository"), "20990101T000000Z-9")
+        let text = try String(contentsOfFile: "\(repository)/backups/\(id).manifest", encoding: .utf8)
+        var lines = text.split(separator: "\n").map(String.init)
+        lines[0] = lines[0].replacingOccurrences(of: id, with: other)
+            .replacing(/"time":"[^"]*"/, with: #""time":"2099-01-01T00:00:00.000Z""#)
+        let body = lines.dropLast().joined(separator: "\n") + "\n"
+        let end = #"{"type":"end","v":1,"sha256":"\#(SHA256().digest(Array(body.utf8)))"}"#
+        try Data((body + end + "\n").utf8).write(to: URL(filePath: "\(repository)/backups/\(other).manifest"))
+        for command in [["drill", repository], ["restore", repository, "--into", folder.file("r")]] {
+            let run = try Programs.syncctl(folder.file("nowhere"), ["backup"] + command)
+            #expect(run.code == 0 && run.output.contains(id), "\(run.output)\(run.errors)")
+            #expect(run.errors.contains("\(other): newer than \(id), and not signed by the node"), "\(run.errors)")
+        }
+        #expect(try syncctl("backup", "drill", repository, "--backup", other).code == 2)
+        #expect(try syncctl("backup", "verify", repository).code == 2)
+        let again = try Programs.syncctl(node.store, ["backup", "create", repository, "--json"])
+        #expect(again.lines.first?["base"] as? String == id && again.lines.first?["unsigned"] as? [String] == [other])
+        #expect(again.errors.contains("\(other): not signed by this node"), "\(again.errors)")
+        node.kill()
     }
 
     @Test(

@@ -34,6 +34,11 @@ struct ReceiptProgramTests {
         // An auditor's file is not written over: the older it is, the more it proves.
         let again = try a.syncctl("receipt", "--out", file)
         #expect(again.code == 73 && again.errors.contains("is there already"), "\(again)")
+        // Nor is a link that leads nowhere replaced.
+        let link = folder.path + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path + "/away/receipt")
+        #expect(try a.syncctl("receipt", "--out", link).code == 73)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == folder.path + "/away/receipt")
         #expect(try a.syncctl("receipt", "--wait", "2", "--timeout", "1s").code == 75)
         let busan = try b.node()
         let checked = try a.syncctl("check-proof", file, "--witness", busan)

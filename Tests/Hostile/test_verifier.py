@@ -2,8 +2,10 @@
 
 SILLOK_BIN names the folder of syncd and syncctl; default: .build/debug.
 """
+import base64
 import contextlib
 import functools
+import hashlib
 import io
 import itertools
 import json
@@ -426,6 +428,30 @@ class Lies(unittest.TestCase):
             text = (wire.ROOT / path).read_text()
             self.assertIn('verify.py', text, path)
             self.assertIn('receipts.py', text, path)
+
+    def counting(self, store, more):
+        """A receipt of a store that counts so many events more of each origin, beyond its heads, signed by its node."""
+        made = subprocess.run([self.lab.syncctl, '--store', store, 'receipt', '--json'], capture_output=True, timeout=30).stdout
+        lines = [json.loads(line) for line in made.splitlines()]
+        for line in lines:
+            if line['type'] == 'head': line['events'] += more
+        body = b''.join(json.dumps(line, ensure_ascii=False, separators=(',', ':')).encode() + b'\n' for line in lines[:-1])
+        digest = hashlib.sha256(body).hexdigest()
+        key = load_pem_private_key((store / 'node.key').read_bytes(), None)
+        end = {**lines[-1], 'sha256': digest, 'signature': base64.b64encode(key.sign(f'sillok receipt v1\n{digest}\n'.encode())).decode()}
+        path = self.folder / f'{store.name}-{more}.receipt'
+        path.write_bytes(body + json.dumps(end, separators=(',', ':')).encode() + b'\n')
+        return path
+
+    def test_counted_beyond_heads(self):
+        """What a receipt counts beyond its heads, and is not here: of the node itself a contradiction, of another what may come yet, for both verifiers."""
+        for store, more, code in ((self.store, 0, 0), (self.store, 1, 3), (self.third, 0, 0), (self.third, 1, 2)):
+            receipt = self.counting(store, more)
+            theirs = subprocess.run([self.lab.syncctl, '--store', self.store, 'verify', '--since', receipt], capture_output=True, text=True, timeout=60)
+            ours, report = verified(self.store, '--since', receipt)
+            with self.subTest(receipt.name):
+                self.assertEqual((theirs.returncode, ours), (code, code), theirs.stdout + str(told(report)))
+                for text in (theirs.stdout, str(told(report))): self.assertEqual('counts' in text, more > 0, text)
 
     def test_receipt_where_no_one_is_at_home(self):
         """A receipt held against a store whose own origin cannot be told: findings, no traceback."""

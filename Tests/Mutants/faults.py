@@ -1726,14 +1726,14 @@ fault(1003, "a plan of what the log does not have is done", "INV-11", "ErasurePl
 fault(1004, "a backup looks at the newest one alone for what was erased", "INV-11", "PutBackTests",
       (BA + "RepositoryErasure.swift", "if isDone, applied == 0 {", "if isDone, applied == 0 || isPlanted(1004) {"))
 fault(1005, "what no backup names stays though it was erased", "INV-11", "PutBackTests",
-      (BA + "RepositoryErasure.swift", "if applied > 0 { try clear(", "if applied > 0, !isPlanted(1005) { try clear("))
+      (BA + "RepositoryErasure.swift", "            try clear(besides: good, isWhole: bad.isEmpty, &outcome)\n", "            if !isPlanted(1005) { try clear(besides: good, isWhole: bad.isEmpty, &outcome) }\n"))
 fault(1006, "backup verify does not look for what was erased since", "INV-11", "PutBackTests",
       (BA + "BackupCheck.swift", "        try checkErasures(manifests", "        if !isPlanted(1006) { try checkErasures(manifests"),
       (BA + "BackupCheck.swift", "StaleBackups(repository, found.good))\n", "StaleBackups(repository, found.good)) }\n"))
 fault(1007, "a restore does not say that what was erased came back", "INV-11", "PutBackTests",
       (BA + "BackupRestore.swift", "try erased?.count(in: part) ?? 0", "isPlanted(1007) ? 0 : try erased?.count(in: part) ?? 0"))
 fault(1009, "a repository's nodes share what prune keeps", "", "OwnerTests",
-      (BA + "BackupPruning.swift", "let age = ages[manifest.node, default: 0] + 1", "let age = (isPlanted(1009) ? ages.values.reduce(0, +) : ages[manifest.node, default: 0]) + 1"))
+      (BA + "BackupPruning.swift", "let age = ages[manifest.isSigned]?[manifest.node] ?? 1", "let age = (isPlanted(1009) ? ages[manifest.isSigned]?.values.reduce(0, +) : ages[manifest.isSigned]?[manifest.node]) ?? 1"))
 fault(1010, "a replay takes away what another one writes", "", "AuditingTests",
       (ES + "Audit/StoreReplay.swift", "guard flock(lock, LOCK_EX | LOCK_NB) == 0 else", "guard flock(lock, LOCK_EX | LOCK_NB) == 0 || isPlanted(1010) else"))
 fault(1011, "what a receipt counts beyond its heads binds no one", "INV-18", "ReceiptTests",
@@ -1788,3 +1788,26 @@ fault(1040, "an incarnation may have capitals", "INV-4", "TamperTableTests",
       (ES + "Audit/TableCheck.swift", "\"0123456789abcdef\".utf8.contains)", "(isPlanted(1040) ? \"0123456789abcdefABCDEF\" : \"0123456789abcdef\").utf8.contains)"))
 fault(1041, "what stands beside the log may be a pipe", "", "PrivateFilesTests",
       (ES + "Files/StoreFiles.swift", "{ try requireFile(path + name) }", "where !isPlanted(1041) { try requireFile(path + name) }"))
+
+# --- What the node signs -------------------------------------------------------------------------------------------------
+
+fault(1043, "a manifest that is written again is signed, whoever wrote it", "INV-19", "StrangerTests",
+      ("Sources/Backups/RepositoryErasure.swift", "signedWith: manifest.isSigned ? writer.signer : nil", "signedWith: manifest.isSigned || isPlanted(1043) ? writer.signer : nil"))
+fault(1044, "a backup goes on behind one that the node has not signed", "INV-19", "StrangerTests",
+      ("Sources/Backups/BackupWriter.swift", "(manifest.isSigned || signer == nil)", "(manifest.isSigned || signer == nil || isPlanted(1044))"))
+fault(1045, "a newer backup without a signature is the newest", "INV-19", "StrangerTests",
+      ("Sources/Backups/Repository.swift", "let last = good.last(where: \\.isSigned) ??", "let last = good.last(where: { $0.isSigned || isPlanted(1045) }) ??"))
+fault(1046, "a receipt is signed over events that another hand wrote", "INV-3", "SealTests MarkTests",
+      ("Sources/EventStore/Receipts/ReceiptBuilder.swift", "if let key = self.key {", "if let key = self.key, !isPlanted(1046) {"))
+fault(1047, "settings that another hand wrote are signed", "INV-3", "MarkTests",
+      ("Sources/EventStore/Identity/MarkedSettings.swift", "found.digest != mark.settings else", "found.digest != mark.settings, !isPlanted(1047) else"))
+fault(1048, "what a peer's receipt counts beyond its heads must be here", "INV-18", "ReceiptTests",
+      ("Sources/EventStore/Audit/KnownHead.swift", "guard end.isOwn else", "guard end.isOwn || isPlanted(1048) else"))
+fault(1049, "views that a killed process was building stay", "INV-11", "ViewsMarkTests",
+      ("Sources/EventStore/Projection/Projector.swift", "if path == nil, opened.target.path == usual {", "if path == nil, opened.target.path == usual, !isPlanted(1049) {"))
+fault(1050, "a command that reads a stopped store leaves them there", "INV-11", "ViewsMarkTests",
+      ("Sources/EventStore/Reading/EventReader.swift", "if access(files.newViews, F_OK) == 0,", "if !isPlanted(1050), access(files.newViews, F_OK) == 0,"))
+fault(1051, "what a manifest that is not signed keeps of erased texts is not told", "INV-11", "StrangerTests",
+      ("Sources/Backups/RepositoryErasure.swift", "if rows > 0 { hiding.append", "if rows > 0, !isPlanted(1051) { hiding.append"))
+fault(1052, "a backup is signed of settings that another hand wrote", "INV-3", "StrangerTests",
+      ("Sources/Backups/BackupWriter.swift", "if signer != nil { try logged", "if signer != nil, !isPlanted(1052) { try logged"))

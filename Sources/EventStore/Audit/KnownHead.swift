@@ -23,17 +23,19 @@ package struct KnownHead: Hashable, Sendable {
     }
 }
 
-/// Where a log ended by a receipt that its own node has signed: a log only grows.
+/// Where a log ended by a receipt that its maker has signed: a log only grows.
 package struct KnownEnd: Hashable, Sendable {
-    /// The last position.
+    /// The last position; 0 by a receipt of another node, whose positions are its own.
     package let position: UInt64
     /// How many events of each origin were there, those under its head and those that no head covered yet.
     package let events: VersionVector
     /// Who knows it, as a finding names it.
     package let source: String
+    /// Whether it was here: what another node has counted need not be, and is not proven then.
+    package let isOwn: Bool
 
-    package init(position: UInt64, events: VersionVector, source: String) {
-        (self.position, self.events, self.source) = (position, events, source)
+    package init(position: UInt64, events: VersionVector, source: String, isOwn: Bool) {
+        (self.position, self.events, self.source, self.isOwn) = (position, events, source, isOwn)
     }
 }
 
@@ -46,6 +48,10 @@ extension LogAudit {
                 guard here < known.seq else { continue }
                 let text =
                     "origin \(known.origin) ends at seq \(here); \(end.source) counts \(known.seq) events of it"
+                guard end.isOwn else {
+                    notes.append(text)
+                    continue
+                }
                 findings.add(VerifyFinding(.ends, text, dot: Dot(origin: known.origin, seq: here + 1)))
             }
             guard UInt64(clamping: top) < end.position else { continue }

@@ -21,6 +21,9 @@ package final class BackupSource {
         rows = SnapshotReader(log)
     }
 
+    /// Throws `E_CORRUPT` where something else than the node has written what it would sign.
+    package func checkForSigning(_ key: SigningKey?) throws(StoreError) { try log.checkForSigning(files, key) }
+
     /// The last position.
     package func top() throws(StoreError) -> UInt64 { try log.top() }
 

@@ -17,6 +17,8 @@ package struct StoreFiles: Hashable, Sendable {
     package var views: String { folder + "/views.db" }
     /// Views under construction.
     package var newViews: String { folder + "/views.new" }
+    /// What stands in for views while they get their name.
+    var doneViews: String { newViews + ".done" }
     /// What subscriptions have done: can be rebuilt, at the price that events come again.
     package var subscriptions: String { folder + "/subs.db" }
     /// What this node has cosigned, and what its peers have: without it the node may say once more what it has said.

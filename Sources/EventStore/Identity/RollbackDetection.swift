@@ -30,6 +30,8 @@ struct RollbackDetection {
         let wal: WALVerdict
         /// What peers have told that they hold.
         let told: [HeldHead]
+        /// The folder of its witness; `nil` if it had none.
+        let witness: String?
     }
 
     init(
@@ -37,7 +39,7 @@ struct RollbackDetection {
         _ surroundings: HostFingerprint, _ left: Left
     ) throws(StoreError) {
         let mark = left.mark
-        let before = try reader.meta("witness").flatMap { $0.isEmpty ? nil : $0 }
+        let before = left.witness
         let wanted: String? =
             switch place {
             case .asBefore: before
@@ -73,7 +75,7 @@ struct RollbackDetection {
         if change != .copied, change != .machine {
             for held in left.told where held.head.origin == had.origin { try compare(held, reader, origins) }
         }
-        if folder != before { values["witness"] = "" }
+        if try folder ?? "" != reader.meta("witness") ?? "" { values["witness"] = folder ?? "" }
         // A store and its configuration may have changed together, as where a backup is put on a new disk.
         let other = before == wanted ? nil : before.map { WitnessKeeper(folder: $0, identity: identity) }
         switch other?.read(key.publicKey) {

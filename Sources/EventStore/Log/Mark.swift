@@ -20,7 +20,7 @@ package struct Mark: Hashable, Sendable {
     package let boot: String?
     package let durability: Durability
     /// Of what table `meta` calls the node, its cluster and the folder of its witness: no event repeats them.
-    package let settings: Digest
+    package var settings: Digest
 
     /// SHA-256(name ‖ 0x00 ‖ cluster ‖ 0x00 ‖ folder of the witness).
     package static func settings(name: String, cluster: String, witness: String) -> Digest {

@@ -74,6 +74,7 @@ package final class Projector {
         position = opened.position
         target = opened.target
         renewal = opened.renewal
+        if path == nil, opened.target.path == usual { ViewDatabase.removeUnfinished(files) }
     }
 
     /// The last position that the deferred views have applied, too: at most ``position``.
@@ -420,15 +421,15 @@ package final class Projector {
         guard left.wal <= left.copied else { throw .busy("somebody reads views that are being built") }
         // The file must not be open under its old name when it moves.
         target = try mapped { () throws(DatabaseError) in
-            try ViewDatabase.create(at: new + ".done", incarnation: incarnation, versions)
-            return try ProjectionTarget(path: new + ".done", source: source, tails: tails, versions)
+            try ViewDatabase.create(at: files.doneViews, incarnation: incarnation, versions)
+            return try ProjectionTarget(path: files.doneViews, source: source, tails: tails, versions)
         }
         for suffix in ["-wal", "-shm"] { unlink(new + suffix) }
         try ViewDatabase.swap(new, into: files.views)
         target = try mapped { () throws(DatabaseError) in
             try ProjectionTarget(path: files.views, source: source, tails: tails, versions)
         }
-        for suffix in ["", "-wal", "-shm"] { unlink(new + ".done" + suffix) }
+        ViewDatabase.remove(files.doneViews)
         try mark?.begin(isProven: true)
     }
 

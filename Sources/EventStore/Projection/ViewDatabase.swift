@@ -286,6 +286,12 @@ enum ViewDatabase {
         for path in [files.views, files.newViews] { remove(path) }
     }
 
+    /// Takes away views that were to replace others, and that a killed process has left: no one goes on with them, and they may hold what was
+    /// erased since.
+    static func removeUnfinished(_ files: StoreFiles) {
+        for path in [files.newViews, files.doneViews] { remove(path) }
+    }
+
     /// The next `limit` quarantined events after `position`, by position, with an entry for each view that refuses one; as of the open
     /// transaction.
     static func quarantine(

@@ -371,7 +371,11 @@ package struct Freshness: Sendable {
     private func existing() -> ViewReader? {
         guard access(files.views, R_OK) == 0 else { return nil }
         // A daemon looks at its start, and knows what it has written since.
-        if StoreLock.owner(files) == nil, case .changed? = ViewsMark(files)?.verdict() { return nil }
+        if StoreLock.owner(files) == nil {
+            if case .changed? = ViewsMark(files)?.verdict() { return nil }
+            // What a killed process has left beside them goes when they are taken up.
+            if access(files.newViews, F_OK) == 0, access(files.folder, W_OK) == 0 { return nil }
+        }
         return try? ViewReader(files)
     }
 

@@ -49,11 +49,13 @@ extension Receipt {
         }
     }
 
-    /// Where the log of the node `own` ended: `nil` where that node has not signed this receipt as a whole, and no one says so.
+    /// How far the log of its maker went, for that of the node `own`: `nil` where the maker has not signed it as a whole, and no one says so.
     package func end(of own: NodeID, isSigned: Bool, as name: String) -> KnownEnd? {
-        guard isSigned, maker.key.nodeID == own else { return nil }
+        guard isSigned else { return nil }
+        let isOwn = maker.key.nodeID == own
         let events = heads.map { Dot(origin: $0.head.head.origin, seq: $0.events) }
-        return KnownEnd(position: maker.position, events: VersionVector(events), source: name)
+        return KnownEnd(
+            position: isOwn ? maker.position : 0, events: VersionVector(events), source: name, isOwn: isOwn)
     }
 
     /// The first origin that `log` knows as another node's: its head here is signed by a stranger, and says nothing of the log.

@@ -9,7 +9,7 @@ package final class ReceiptBuilder {
     private let sha = SHA256()
 
     /// - Parameters:
-    ///   - key: The node's, which signs the whole; `nil`: the file is not signed.
+    ///   - key: The node's, which signs the whole; `nil`: the file is not signed. It signs nothing that another hand wrote.
     ///   - ownHead: A head of all that this node has appended, where it is the writer that asks.
     package init(_ files: StoreFiles, key: SigningKey?, ownHead: SignedHead? = nil) throws(StoreError) {
         reader = try LogReader(files)
@@ -17,6 +17,7 @@ package final class ReceiptBuilder {
         self.identity = identity
         self.ownHead = ownHead
         self.key = key?.publicKey.nodeID == identity.node ? key : nil
+        if let key = self.key { try reader.checkForSigning(files, key) }
         let file = try CosignatureFile(reading: files)
         let others = try file?.told().flatMap(\.entries).filter { $0.node != identity.node } ?? []
         told = Dictionary(grouping: try (file?.mine(identity.node) ?? []) + others) { $0.head.origin }

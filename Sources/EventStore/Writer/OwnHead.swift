@@ -23,8 +23,10 @@ enum OwnHead {
                 try !isSealed(origin, merkle, sealer)
             {
                 let signed = last?.head.size ?? 0
+                let position = try merkle.position(origin: origin.ref, at: signed + 1)
                 fault =
-                    "were not all written by this node: those behind \(signed), which no head covers, lack its seal"
+                    "were not all written by this node: those behind \(signed), from position \(position ?? 0) on, which no head "
+                    + "covers, lack its seal"
             }
         }
         guard let fault else { return last }
@@ -60,6 +62,12 @@ enum OwnHead {
 }
 
 extension MerkleStore {
+    /// Where an event stands in the log.
+    fileprivate func position(origin: Int64, at seq: UInt64) throws(DatabaseError) -> Int64? {
+        try connection.integer(
+            "SELECT position FROM event WHERE origin = ? AND seq = ?", .integer(origin), .unsigned(seq))
+    }
+
     /// The seal of an event; `nil` if it has none.
     func seal(origin: Int64, at seq: UInt64) throws(DatabaseError) -> UUIDBits? {
         try connection.first(

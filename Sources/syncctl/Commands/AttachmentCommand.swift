@@ -369,7 +369,9 @@ final class ByteOutput {
         self.session = session
         path = session.arguments.value("out")
         guard let path else { return }
-        guard access(path, F_OK) != 0 else {
+        // A link that leads nowhere is there, too.
+        var entry = stat()
+        guard lstat(path, &entry) != 0 else {
             throw CommandFailure(
                 code: "E_IO", "\(path) is there already", hint: "another name; nothing is overwritten",
                 exitCode: .cannotCreate)

@@ -201,8 +201,8 @@ enum EraseCommand {
 
     private static var changed: CommandFailure {
         CommandFailure(
-            code: ErrorCode.planChanged.rawValue, "what the plan lists is not what is here any more",
-            why: "Some of it is erased, or older events have come. Nothing was erased.",
+            code: ErrorCode.planChanged.rawValue, "what the plan lists is not what is here",
+            why: "It is a plan of another id, some of it is erased, or older events have come. Nothing was erased.",
             hint: "look at it again: --dry-run; then a new --plan", exitCode: .tryAgain)
     }
 

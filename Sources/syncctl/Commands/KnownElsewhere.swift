@@ -11,7 +11,9 @@ struct KnownElsewhere {
         let isSigned: Bool
 
         /// Whether a note tells of it.
-        func isNamed(in note: String) -> Bool { note.contains("; \(path) knows") }
+        func isNamed(in note: String) -> Bool {
+            note.contains("; \(path) knows") || note.contains("; \(path) counts")
+        }
     }
 
     let receipts: [Kept]

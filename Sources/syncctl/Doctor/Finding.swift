@@ -32,7 +32,7 @@ struct Finding: Sendable {
     static func ownHead(_ files: StoreFiles) -> Finding? {
         do throws(StoreError) {
             let pem = try? SmallFile.read(files.key)
-            try LogReader(files).checkOwnHead(pem.flatMap { SigningKey(pem: $0) })
+            try LogReader(files).checkForSigning(files, pem.flatMap { SigningKey(pem: $0) })
             return nil
         } catch {
             return Finding(

@@ -12,7 +12,8 @@ extension KoreanHelp {
         "The folder for the backups; it is made if it is not there.": "백업을 둘 폴더. 없으면 만듭니다.",
         "The folder with the backups; -: streams on standard input.": "백업 폴더. -이면 표준 입력의 스트림.",
         "The key that files are encrypted with: 64 hexadecimal digits.": "파일을 암호화한 키. 16진수 64자리.",
-        "Which one (default: the newest).": "어느 백업인지(기본값: 가장 새것).",
+        "Which one (default: the newest that its node has signed).":
+            "어느 백업인지(기본값: 노드가 서명한 것 중 가장 새것).",
         "All rows, and not only those behind the newest backup.": "마지막 백업 이후만이 아니라 처음부터 모두.",
         "Leave node.key out: for who is to read and verify, and nothing more.":
             "node.key를 뺍니다. 읽고 검증하기만 할 사람에게 줄 때 씁니다.",

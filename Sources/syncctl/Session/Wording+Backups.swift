@@ -12,8 +12,17 @@ extension Wording {
                 "로그가 이어지는 백업이 없어 전체를 백업했습니다")
         case .backupUnreached:
             Phrase(
-                "what was erased stays in {0}: they are damaged, or of another history; take them away",
-                "삭제된 내용이 남아 있는 백업: {0}. 손상되었거나 다른 이력의 것이므로 치우십시오")
+                "what was erased stays in {0}: they are damaged, of another history, or not signed by this node; "
+                    + "take them away",
+                "삭제된 내용이 남아 있는 백업: {0}. 손상되었거나, 다른 이력의 것이거나, 이 노드가 서명하지 않은 것이므로 치우십시오")
+        case .backupOfStranger:
+            Phrase(
+                "{0}: not signed by this node, so not its word; it does not go on behind that, and signs none of it",
+                "{0}: 이 노드가 서명하지 않은 백업. 그 뒤로 이어 가지 않으며, 그 내용에 서명하지도 않습니다")
+        case .backupsPassedOver:
+            Phrase(
+                "{0}: newer than {1}, and not signed by the node; --backup ID takes such a one",
+                "{0}: {1} 백업보다 새것이지만 노드의 서명이 없어 건너뜁니다. 쓰려면 --backup ID를 지정하십시오")
         case .backupPutBack:
             Phrase(
                 "an older copy was put back over {0}: what was erased since is taken out again",

@@ -100,7 +100,8 @@ enum Wording: String, CaseIterable, Sendable {
         flaggedOrigin, stillAhead, rightAgain, durableOn, notDurable, subscriptionMade, subscriptionThere,
         subscriptionChanged, subscriptionDeleted, subscriptionMoved, subscriptionRetried, subscriptionSought
     // Backups
-    case backupBroken, backupOtherHistory, backupUnreached, backupPutBack, backupCleared, backupRewritten,
+    case backupBroken, backupOtherHistory, backupUnreached, backupOfStranger, backupsPassedOver, backupPutBack,
+        backupCleared, backupRewritten,
         backupUncovered, backupLacksAttachments, backupAdded, alsoAttachments, behindBackup, fullBackup,
         backupLeftovers, backupRemoved, backupPruned, backupCopied, backupCopyLacks, withoutKey
     case restoreUnsigned, restoreNotPutBack, restoreLacks, restoreErased, restoreNotErased, restored, backupsOfNodes,

@@ -104,7 +104,7 @@ extension Service {
     private func changed(_ exchange: HTTPExchange) {
         exchange.refuse(
             .planChanged,
-            "what the plan lists is not what is here any more: some of it is erased, or older events have come",
+            "what the plan lists is not what is here: it is a plan of another id, some of it is erased, or older events have come",
             hint: "look at a new plan, and confirm that one")
     }
 

@@ -109,6 +109,59 @@ struct MarkTests {
         #expect(report.answer == .notCovered && report.notes.contains { $0.contains("does not know: fmle") })
     }
 
+    @Test(
+        "Settings that another hand wrote are not signed: neither by a start nor in a receipt; it says which, and what it was"
+    )
+    func otherSettings() throws {
+        for (change, text) in [
+            ("value = 'elsewhere' WHERE key = 'cluster'", "cluster is 'elsewhere', and was 'default'"),
+            ("value = 'b' WHERE key = 'name'", "name is 'b', and was 'a'"),
+            ("value = '/x' WHERE key = 'witness'", "witness is '/x', and was ''"),
+        ] {
+            let folder = TemporaryFolder()
+            try EventStore.create(in: folder.path, name: "a")
+            try EventStore(opening: folder.path).close()
+            let files = StoreFiles(folder.path)
+            let log = try Connection(path: files.log, mode: .write)
+            try log.execute("INSERT OR IGNORE INTO meta VALUES('witness', ''); UPDATE meta SET \(change);")
+            #expect(try verify(folder).answer == .notCovered)
+            let key = try key(files)
+            for attempt in [
+                { try EventStore(opening: folder.path).close() }, { _ = try ReceiptBuilder(files, key: key) },
+            ] as [() throws -> Void] {
+                #expect {
+                    try attempt()
+                } throws: {
+                    ($0 as? StoreError)?.code == "E_CORRUPT" && "\($0)".contains(text)
+                }
+            }
+            // Without a signature no one's word is given.
+            _ = try ReceiptBuilder(files, key: nil)
+            #expect(try verify(folder).answer == .notCovered)
+        }
+    }
+
+    @Test("A start that was cut off while the witness moved is gone on with by the same configuration")
+    func movedWitness() throws {
+        let (folder, outside) = (TemporaryFolder(), TemporaryFolder())
+        try EventStore.create(in: folder.path, name: "a")
+        try EventStore(opening: folder.path, witness: .folder(outside.path)).close()
+        #expect(try verify(folder).answer == .proven)
+        // The mark has it, the log not yet.
+        try Connection(path: StoreFiles(folder.path).log, mode: .write)
+            .execute("UPDATE meta SET value = '' WHERE key = 'witness'")
+        #expect(throws: StoreError.self) { try EventStore(opening: folder.path) }
+        let again = try EventStore(opening: folder.path, witness: .folder(outside.path))
+        #expect(again.lostWitness == nil && again.originChange == nil)
+        again.close()
+        #expect(try LogReader(again.files).meta("witness") == outside.path)
+        #expect(try verify(folder).answer == .proven)
+        for place in [WitnessPlace.none, .folder(outside.path), .asBefore] {
+            try EventStore(opening: folder.path, witness: place).close()
+            #expect(try verify(folder).answer == .proven, "\(place)")
+        }
+    }
+
     @Test("After kill -9 with a sound WAL the node goes on as it was, in the same boot and after another")
     func killedSound() throws {
         let (folder, store) = try made()

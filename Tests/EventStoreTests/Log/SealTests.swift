@@ -96,6 +96,31 @@ struct SealTests {
         #expect(try LogReader(StoreFiles(folder.path)).head(of: try own(folder), atLeast: 281) == nil)
     }
 
+    @Test("Of a stopped store whose last events another hand wrote nothing is signed: it says from which position on")
+    func nothingSigned() throws {
+        let folder = try unsigned()
+        let files = StoreFiles(folder.path)
+        let key = try #require(try SmallFile.read(files.key).flatMap { SigningKey(pem: $0) })
+        // What the node has sealed it signs, also where no head covers it yet.
+        let (made, _) = try receipt(files, key: key)
+        #expect(made.heads.first?.events == 300 && made.heads.first?.head.head.size == 280)
+        try forge(folder, seq: 290)
+        for attempt in [
+            { _ = try receipt(files, key: key) },
+            {
+                _ = try AnswerExport(files, .user("u"), at: [5], isFiltered: false, key: key, time: 1)
+            },
+        ] as [() throws -> Void] {
+            #expect {
+                try attempt()
+            } throws: {
+                ($0 as? StoreError)?.code == "E_CORRUPT" && "\($0)".contains("from position 281 on")
+            }
+        }
+        // Without a key no one's word is given.
+        _ = try receipt(files, key: nil)
+    }
+
     @Test("To take away heads, or seals, or to make them up does not help who has no key")
     func forgedMore() throws {
         for change in [

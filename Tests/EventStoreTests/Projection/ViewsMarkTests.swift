@@ -194,6 +194,28 @@ struct ViewsMarkTests {
         #expect(try name(files) == #""김""#)
     }
 
+    @Test(
+        "What a killed process has left beside the views goes when they are taken up, and the store is clean then (INV-11)"
+    )
+    func leftBeside() throws {
+        let (folder, files) = try filled()
+        defer { withExtendedLifetime(folder) {} }
+        do {
+            let projector = try Projector(files)
+            try projector.beginRebuild()
+            try projector.step(limit: 1)
+        }
+        // As one leaves it that is killed while views get their name.
+        try FileManager.default.copyItem(atPath: files.newViews, toPath: files.newViews + ".done")
+        let log = try LogReader(files)
+        #expect(try !files.areCleared(log))
+        #expect(try EventReader(open: files.folder).views(isIndexed: true).progress() == log.top())
+        #expect(try files.areCleared(log) && ViewsMark(files)?.verdict() == .unproven)
+        let names = try FileManager.default.contentsOfDirectory(atPath: files.folder)
+        #expect(!names.contains { $0.hasPrefix("views.new") }, "\(names)")
+        #expect(try name(files) == #""김""#)
+    }
+
     @Test("After a kill the views are taken up where they are; a store without a key has no mark")
     func unclean() throws {
         let (folder, files) = try filled()

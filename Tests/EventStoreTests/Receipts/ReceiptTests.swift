@@ -152,18 +152,25 @@ struct ReceiptTests {
         let end = try #require(made.end(of: own, isSigned: true, as: "today.receipt"))
         #expect(try Verifier(more.files, known: known, ends: [end]).run().answer == .proven)
         #expect(made.end(of: own, isSigned: false, as: "today.receipt") == nil)
-        #expect(made.end(of: sample.busan.key.publicKey.nodeID, isSigned: true, as: "today.receipt") == nil)
+        // To another node's log that is no more than what may come yet; positions are those of each log.
+        let other = try #require(
+            made.end(of: sample.busan.key.publicKey.nodeID, isSigned: true, as: "today.receipt"))
+        #expect(!other.isOwn && other.position == 0 && other.events == end.events)
         let last = UInt64(try LogReader(more.files).top())
         let counted = Dot(origin: store.identity.origin, seq: 342)
         for (position, dot, text) in [
             (last, counted, "counts 342 events"), (last + 1, nil, "was made at position \(last + 1)"),
         ] as [(UInt64, Dot?, String)] {
             let beyond = KnownEnd(
-                position: position, events: VersionVector(dot.map { [$0] } ?? []), source: "today.receipt")
+                position: position, events: VersionVector(dot.map { [$0] } ?? []), source: "today.receipt",
+                isOwn: true)
             let cut = try Verifier(more.files, ends: [beyond]).run()
             #expect(cut.answer == .contradicted)
             #expect(cut.findings.contains { $0.message.contains("today.receipt \(text)") }, "\(cut.findings)")
         }
+        let lacking = KnownEnd(position: 0, events: VersionVector([counted]), source: "b.receipt", isOwn: false)
+        let open = try Verifier(more.files, ends: [lacking]).run()
+        #expect(open.answer == .notCovered && open.notes.contains { $0.contains("b.receipt counts 342 events") })
         // Rolled back to the copy.
         let short = try Verifier(StoreFiles(before.path), known: known).run()
         #expect(short.answer == .contradicted)

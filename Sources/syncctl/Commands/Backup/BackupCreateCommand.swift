@@ -103,6 +103,9 @@ enum BackupCreateCommand {
         if !report.unreached.isEmpty {
             session.remark(.backupUnreached, report.unreached.joined(separator: ", "))
         }
+        if !report.unsigned.isEmpty {
+            session.remark(.backupOfStranger, report.unsigned.joined(separator: ", "))
+        }
         if !report.putBack.isEmpty {
             session.remark(.backupPutBack, report.putBack.joined(separator: ", "))
         }
@@ -137,6 +140,7 @@ enum BackupCreateCommand {
             line.add("unreached", report.unreached)
             line.add("put_back", report.putBack)
             line.add("cleared", report.cleared)
+            line.add("unsigned", report.unsigned)
             line.add("broken", report.broken.map(\.description))
             line.add("milliseconds", milliseconds)
         }

@@ -69,7 +69,8 @@ struct BackupSession {
     static let keyOption = Command.Option.value(
         "key-file", "FILE", "The key that files are encrypted with: 64 hexadecimal digits.")
     static let repositoryArgument = Command.Argument("repository", "The folder with the backups.")
-    static let backupOption = Command.Option.value("backup", "ID", "Which one (default: the newest).")
+    static let backupOption = Command.Option.value(
+        "backup", "ID", "Which one (default: the newest that its node has signed).")
 
     /// The key of `--key-file`.
     func key() throws(CommandFailure) -> StreamKey? {
@@ -88,6 +89,19 @@ struct BackupSession {
         guard !path.isEmpty else { throw usageFailure("repository: the empty text names none") }
         let key = try key()
         return try backedUp { () throws(BackupError) in try Repository(path, key: key, use) }
+    }
+
+    /// The backup of `--backup`, or the newest that its node has signed. What is passed over then is named.
+    func manifest(in repository: Repository) throws(CommandFailure) -> BackupManifest {
+        let id = session.arguments.value("backup")
+        let (manifest, newer) = try backedUp { () throws(BackupError) in
+            let manifest = try repository.backup(id)
+            return (manifest, id == nil ? try repository.unsigned(after: manifest) : [])
+        }
+        if !newer.isEmpty {
+            session.remark(.backupsPassedOver, newer.joined(separator: ", "), manifest.id)
+        }
+        return manifest
     }
 
     /// Shows how far something is, on standard error. False once the user has asked for the end.

@@ -59,9 +59,8 @@ enum BackupRestoreCommand {
             report = try backedUp { () throws(BackupError) in try restore.run(StreamReader(STDIN_FILENO, key: key)) }
         } else {
             let repository = try backup.repository(.reading)
-            report = try backedUp { () throws(BackupError) in
-                try restore.run(repository.backup(session.arguments.value("backup")), of: repository)
-            }
+            let manifest = try backup.manifest(in: repository)
+            report = try backedUp { () throws(BackupError) in try restore.run(manifest, of: repository) }
         }
         try tell(report, folder, Int64((MonotonicClock.now - start) / 1_000_000), session)
         if !report.manifest.isSigned {

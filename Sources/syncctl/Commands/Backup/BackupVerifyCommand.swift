@@ -109,8 +109,8 @@ enum BackupDrillCommand {
         let usual = session.terminal.environment["TMPDIR"] ?? "/var/tmp"
         let scratch = session.arguments.value("scratch") ?? usual
         var progress = Progress("verify", unit: "events", style: session.style())
+        let manifest = try backup.manifest(in: repository)
         let report = try backedUp { () throws(BackupError) in
-            let manifest = try repository.backup(session.arguments.value("backup"))
             let drill = BackupDrill(repository, in: scratch, restoring: backup.progress("restore")) {
                 progress.update(done: $0, total: $1)
             }
