@@ -57,7 +57,7 @@ extension DoorRulesTests {
         let (eve, text) = (try putOut(), String(repeating: "y", count: 100_000))
         func told(_ query: String, after: String = "first") throws -> String {
             let page = try feed(query, as: eve, after: after)
-            return "\((page["items"] as? [Any])?.count ?? -1) \(page["more"] ?? "")"
+            return "\((page["items"] as? [Any])?.count ?? -1) \(page["more"] as? Bool ?? true)"
         }
         let queries = ["conversation=g", "conversation=g&limit=4", "conversation=g&author=bob"]
         let before = try queries.map { try told($0) }
@@ -83,7 +83,7 @@ extension DoorRulesTests {
         for _ in 0..<3 { #expect(append(line("message.posted", "own", in: "k", #"{"text":"사과 하나"}"#)).0 == 200) }
         #expect(append(line("participant.left", "own", in: "k", #"{"user":"kim"}"#)).0 == 200)
         let hidden = line("message.posted", "own", in: "k", #"{"text":"사과 사과"}"#)
-        #expect(append(Array(repeating: hidden, count: 4_500).joined(separator: "\n")).0 == 200)
+        for _ in 0..<3 { #expect(append(Array(repeating: hidden, count: 1_500).joined(separator: "\n")).0 == 200) }
         // The index follows.
         waitWhile(api.ask("GET", "/v1/search?q=%EC%82%AC%EA%B3%BC&limit=1")?.1.last?["unindexed"] != nil)
         let found = try #require(

@@ -1747,7 +1747,7 @@ fault(1014, "a page that passes rows over has no end of bytes", "INV-9", "DoorRu
        "log.events(at: wanted, bytes: isPlanted(1014) ? .max : Self.sliceBytes, term)"),
       (ES + "Views/ViewReader+Timeline.swift", "return left > 0\n", "return left > 0 || isPlanted(1014)\n"))
 fault(1023, "rows that are not seen use up a page's bytes", "INV-13", "DoorRulesTests UnseenRowsTests",
-      (ES + "Views/Timeline/TimelineViewer.swift", "if !isSeen { isSeen = try", "if !isSeen { isSeen = try isPlanted(1023) ||"))
+      (ES + "Views/TimelineViewer.swift", "if !isSeen { isSeen = try", "if !isSeen { isSeen = try isPlanted(1023) ||"))
 fault(1024, "where a page ends tells when a hidden row was recorded", "INV-13", "UnseenRowsTests",
       (ES + "Views/ViewReader+Timeline.swift", "if sight != nil {\n                    result.next",
        "if sight != nil, !isPlanted(1024) {\n                    result.next"))

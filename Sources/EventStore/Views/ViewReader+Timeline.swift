@@ -312,7 +312,7 @@ extension ViewReader {
         range.withHidden = filter.query.withTwins
         // What a viewer sees is judged before anything else, so that cuts by rows are the same whatever is asked for.
         range.condition = sight == nil ? filter.condition : nil
-        (range.most, range.term) = (most, term)
+        (range.most, range.term) = (sight == nil ? most : .max, term)
         let knownAt = range.withHidden ? nil : filter.query.knownAt
         guard knownAt != nil || sight != nil else { return try found(&rows, range, limit) }
         // A twin that came later may have hidden what counted then.
@@ -334,7 +334,13 @@ extension ViewReader {
             guard counting.rows.count < limit, found.rows.count >= piece, let last = found.rows.last else {
                 return counting
             }
-            if looked >= most || term?.isDue == true {
+            let isTelling =
+                sight != nil && looked < 2 * most
+                && !DisplayKey(last, isBackward: isBackward).canBeVeiled(
+                    from: (counting.rows.last ?? cursor).map { DisplayKey($0, isBackward: isBackward) },
+                    isBackward: isBackward)
+            // Of many rows of one millisecond a page ends behind the last, where that tells less.
+            if looked >= most || term?.isDue == true, !isTelling {
                 (counting.end, counting.cut) = (last, looked >= most ? .rows : .time)
                 return counting
             }
@@ -424,21 +430,5 @@ extension ViewReader {
             try amendments(events, knownAt: knownAt, asOf: filter.query.asOf ?? .max, connection)
         }
         return Slice(events: events, amendments: found)
-    }
-}
-
-extension DisplayKey {
-    /// Beyond all that is tied with a row.
-    fileprivate init(_ row: SortedRow, isBackward: Bool) {
-        self.init(time: row.time, hlc: HybridTime(ordered: row.hlc), dot: .edge(isBackward: isBackward))
-    }
-}
-
-extension Dot {
-    /// Beyond all others; no event has it.
-    fileprivate static func edge(isBackward: Bool) -> Dot {
-        isBackward
-            ? Dot(origin: OriginID(UUIDBits(high: 0, low: 0)), seq: 0)
-            : Dot(origin: OriginID(UUIDBits(high: .max, low: .max)), seq: Limits.number)
     }
 }

@@ -41,7 +41,7 @@ struct UnseenRowsTests {
                 let page = try ask(reader, limit, TimelineQuery(), bound, isBackward)
                 found += page.entries.map(\.stored.event.header.dot.seq)
                 #expect(page.entries.count <= limit)
-                if let next = page.next, next != page.entries.last?.key {
+                if let next = page.next, next.hlc != page.entries.last?.key.hlc {
                     #expect(next.time % (1 << 10) == 0 && next.dot.seq == 0 && next.hlc.rawValue == 0, "\(next)")
                 }
                 if let from = bound, let next = page.next { #expect(isBackward ? next < from : next > from) }
@@ -70,6 +70,30 @@ struct UnseenRowsTests {
             }
             #expect(ends.count == 1, "\(most): \(ends)")
         }
+    }
+
+    @Test(
+        "Of very many hidden rows of one millisecond a page ends where it tells nothing of them",
+        arguments: [true, false])
+    func oneTime(isBackward: Bool) throws {
+        let log = try LogFixture()
+        try log.deliver(
+            (UInt64(1)...4_500).map { seq in
+                event(
+                    1, seq, hlc: 99_000_000 + Int64(seq), time: 1_000 + Int64(seq / 1_500), user: "u",
+                    author: seq % 2_000 == 0 ? "eve" : "own")
+            })
+        _ = try log.digests()
+        let reader = try ViewReader(log.files)
+        reader.mostRows = 700
+        var (found, bound, pages): ([UInt64], DisplayKey?, Int) = ([], nil, 0)
+        repeat {
+            let page = try ask(reader, 3, TimelineQuery(), bound, isBackward)
+            found += page.entries.map(\.stored.event.header.dot.seq)
+            if let next = page.next { #expect(next.hlc.rawValue == 0, "\(pages): \(next)") }
+            (bound, pages) = (page.next, pages + 1)
+        } while bound != nil && pages < 100
+        #expect(found == (isBackward ? [4_000, 2_000] : [2_000, 4_000]), "\(pages)")
     }
 
     private func ask(

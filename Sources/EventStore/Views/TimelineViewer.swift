@@ -61,9 +61,28 @@ extension DisplayKey {
             guard !isOver else { continue }
             let place = DisplayKey(
                 time: time, hlc: HybridTime(rawValue: 0),
-                dot: Dot(origin: OriginID(UUIDBits(high: 0, low: 0)), seq: 0))
+                dot: .edge(isBackward: true))
             if start.map({ isBackward ? place < $0 : place > $0 }) ?? true { return place }
         }
         return self
+    }
+
+    /// Whether ``veiled(from:isBackward:)`` has another place for this one.
+    func canBeVeiled(from start: DisplayKey?, isBackward: Bool) -> Bool {
+        veiled(from: start, isBackward: isBackward) != self
+    }
+
+    /// Beyond all that is tied with a row.
+    init(_ row: SortedRow, isBackward: Bool) {
+        self.init(time: row.time, hlc: HybridTime(ordered: row.hlc), dot: .edge(isBackward: isBackward))
+    }
+}
+
+extension Dot {
+    /// Beyond all others; no event has it.
+    static func edge(isBackward: Bool) -> Dot {
+        isBackward
+            ? Dot(origin: OriginID(UUIDBits(high: 0, low: 0)), seq: 0)
+            : Dot(origin: OriginID(UUIDBits(high: .max, low: .max)), seq: Limits.number)
     }
 }
