@@ -124,7 +124,7 @@ struct CutLogProgramTests {
         #expect(node.said.contains("the folder of the witness \(nowhere) is not there"))
         #expect(node.terminate() == 0)
         let configuration = try outside.write(
-            Data(#"{storage: {dir: "/nowhere/store", witness: "\#(nowhere)"}}"#.utf8), to: "c.json5")
+            Data(#"{storage: {dir: "\#(outside.path)", witness: "\#(nowhere)"}}"#.utf8), to: "c.json5")
         let checked = try await Tool.named("syncd").run(["--config", configuration, "--check-config"])
         #expect(checked.text.contains("there is no folder \(nowhere)"), "\(checked)")
     }
