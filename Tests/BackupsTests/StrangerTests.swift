@@ -38,7 +38,7 @@ struct StrangerTests {
         #expect(report.unsigned == [first.id] && report.findings.isEmpty, "\(report.findings)")
         let files = try archive.restore("r", first.id)
         #expect(!FileManager.default.fileExists(atPath: files.peers))
-        #expect(try ByteScan.find(["비밀"], in: [files.folder]).isEmpty)
+        #expect(ByteScan.find(["비밀"], in: [files.folder]).isEmpty)
         #expect(try archive.create().unsigned.isEmpty, "what is as it should be is not said again")
     }
 
@@ -83,10 +83,9 @@ struct StrangerTests {
         let first = try archive.create().manifest
         let planted = "20990101T000000Z-1"
         try plant(first, archive, as: planted)
-        let repository = try archive.repository()
-        let newest = try repository.backup(nil)
+        let newest = try archive.repository().backup(nil)
         #expect(newest.id == first.id)
-        #expect(try repository.unsigned(after: newest) == [planted])
+        #expect(try archive.repository().unsigned(after: newest) == [planted])
         #expect(try !FileManager.default.fileExists(atPath: archive.restore("r").peers))
         try archive.append(5)
         let made = try archive.create()
