@@ -145,7 +145,7 @@ struct RepositoryErasure {
             }
             changed.erasures += try lacking(manifest)
             if changed != manifest {
-                // With a signature now it would become the node's word, whoever wrote it.
+                // With a signature now it would become the node's word, though another may have written it.
                 try repository.write(changed, signedWith: manifest.isSigned ? writer.signer : nil)
                 if writer.signer != nil, !manifest.isSigned { outcome.unsigned.append(manifest.id) }
             }

@@ -83,10 +83,9 @@ struct StrangerTests {
         let first = try archive.create().manifest
         let planted = "20990101T000000Z-1"
         try plant(first, archive, as: planted)
-        let repository = try archive.repository()
-        let newest = try repository.backup(nil)
+        let newest = try archive.repository().backup(nil)
         #expect(newest.id == first.id)
-        #expect(try repository.unsigned(after: newest) == [planted])
+        #expect(try archive.repository().unsigned(after: newest) == [planted])
         #expect(try !FileManager.default.fileExists(atPath: archive.restore("r").peers))
         try archive.append(5)
         let made = try archive.create()

@@ -54,8 +54,7 @@ package final class Projector {
         self.source = source
         incarnation = try source.log.viewMark()
         goal = try source.log.top()
-        let usual = path ?? files.views
-        let mark = path == nil ? ViewsMark(files) : nil
+        let (usual, mark) = (path ?? files.views, path == nil ? ViewsMark(files) : nil)
         self.mark = mark
         var distrust: String?
         if case .changed(let how)? = mark?.verdict() {
