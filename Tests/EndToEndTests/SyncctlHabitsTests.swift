@@ -56,8 +56,9 @@ extension SyncctlProgramTests {
         try await makeStore()
         let here = Tool(path: tool.path)
         for command in [
-            ["verify"], ["export"], ["digest"], ["replay", "--all"], ["doctor"], ["vector"], ["backup", "create", "b"],
-            ["erase", "user", "u", "--reason", "r", "--who", "w", "--dry-run"], ["erase", "status"],
+            ["verify"], ["export"], ["digest"], ["replay", "--all"], ["doctor"], ["vector"],
+            ["backup", "create", "b"], ["erase", "status"],
+            ["erase", "user", "u", "--reason", "r", "--who", "w", "--dry-run"],
         ] {
             var named = here
             // Here it would find ./syncd-dev.
