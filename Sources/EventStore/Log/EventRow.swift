@@ -2,13 +2,13 @@
 enum EventRow {
     /// What an event is made of. The payload, which is last in the row, comes first: SQLite looks for the places of all
     /// columns at once then.
-    static let columns = "payload, " + others
-    /// ``columns``, with nothing for a payload, whatever it is: it is not read.
-    static let headerColumns = "'', " + others
-    private static let others = """
-        position, user, conversation, time, hlc, origin, seq, type, author, id, cause, dependencies, version, \
+    /// A literal: each statement that names them is made of it without an allocation.
+    static let columns = """
+        payload, position, user, conversation, time, hlc, origin, seq, type, author, id, cause, dependencies, version, \
         unknown, twin, salt, digest, actor
         """
+    /// ``columns``, with nothing for a payload, whatever it is: it is not read.
+    static let headerColumns = "''" + columns.dropFirst("payload".utf8.count)
     /// ``columns``, and what is checked only.
     static let allColumns = columns + ", leaf"
 
