@@ -53,7 +53,8 @@ struct ForeignOrigin {
         EventBatch(events: Array(events[first...]), coverage: [Coverage(head: head(), proof: [])])
     }
 
-    /// Hands everything to `store` as its session would.
+    /// Hands everything to `store` as its session would. Before a peer has sent anything: a node has one verifier, which does
+    /// not learn of what came past it, and would hold back for good what depends on that.
     func send(to store: EventStore) throws {
         let batch = batch()
         let verified = try store.makeVerifierBlocking().verify(batch.events, batch.coverage)

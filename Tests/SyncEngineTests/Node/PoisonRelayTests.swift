@@ -31,13 +31,13 @@ struct PoisonRelayTests {
         "A, B, C in a chain: poison passes through all, everything else flows, nothing lags (INV-5, INV-10, INV-12)")
     func chain() throws {
         let a = try TestNode("a")
+        try a.append(10)
+        let origin = Self.poisoned()
+        try origin.send(to: a.store)
         let b = try TestNode("b", peers: [a.peer()])
         let c = try TestNode("c", peers: [b.peer()])
         a.node.setPeers([b.peer(calling: false)])
         b.node.setPeers([a.peer(), c.peer(calling: false)])
-        try a.append(10)
-        let origin = Self.poisoned()
-        try origin.send(to: a.store)
         // Events that depend on poison, from both ends.
         try a.append(20)
         #expect(try eventually { try c.vector() == a.vector() })
