@@ -5,7 +5,7 @@ internal import Glibc
 package struct ForkBranch: Hashable, Sendable {
     /// A head of at least that event.
     package let head: SignedHead
-    /// The event's canonical header.
+    /// The event's header as it was signed: canonical, or one that this release cannot read.
     package let header: [UInt8]
     /// SHA-256(salt ‖ payload).
     package let payloadDigest: Digest
@@ -26,7 +26,7 @@ package struct ForkBranch: Hashable, Sendable {
     /// Whether the origin's key signed a history whose event `seq` is this one.
     package func isValid(_ dot: Dot, key: VerifyingKey) -> Bool {
         let sha = SHA256()
-        guard head.head.origin == dot.origin, dot.seq > 0, (try? EventHeader(canonicalBytes: header))?.dot == dot,
+        guard head.head.origin == dot.origin, dot.seq > 0, (try? EventHeader(received: header))?.dot == dot,
             proof.count <= MerkleProof.longestInclusion
         else { return false }
         return MerkleProof.isIncluded(
@@ -66,7 +66,7 @@ package struct ForkEvidence: Hashable, Sendable {
 
     /// When it can have come about at the earliest, Unix milliseconds: the later of the two stamps that differ.
     package var stamp: Int64 {
-        branches.map { (try? EventHeader(canonicalBytes: $0.header))?.hlc.milliseconds ?? .max }.max() ?? .max
+        branches.map { (try? EventHeader(received: $0.header))?.hlc.milliseconds ?? .max }.max() ?? .max
     }
 
     /// Which of ``branches`` is the one in `log`; `nil` if it has neither.

@@ -52,6 +52,30 @@ struct ForkEvidenceTests {
         #expect(try EventStore(opening: one.files.folder, surroundings: .unknown).forkedOrigins == [dot.origin])
     }
 
+    @Test("A branch that this release cannot read proves a fork as well: it is signed like others (INV-12)")
+    func opaque() throws {
+        let (one, _, folders) = try forked()
+        defer { withExtendedLifetime(folders) {} }
+        let dot = Dot(origin: one.identity.origin, seq: 1)
+        let event = try #require(try LogReader(one.files).event(dot)).event
+        let readable = event.header.canonicalBytes
+        // A second type.
+        let odd = readable + [0x32, 1, 0x61]
+        #expect(try EventHeader(received: odd).isOpaque)
+        let sha = SHA256()
+        let digest = sha.payloadDigest(event.body)
+        func branch(_ header: [UInt8]) -> ForkBranch {
+            let leaf = sha.leaf(header: header, payloadDigest: digest)
+            let head = TreeHead(origin: dot.origin, size: 1, root: leaf, hlc: event.header.hlc)
+            return ForkBranch(
+                head: SignedHead(signing: head, with: one.key), header: header, payloadDigest: digest, proof: [])
+        }
+        let evidence = try #require(ForkEvidence(dot, branch(readable), branch(odd), key: one.key.publicKey))
+        #expect(evidence.stamp == event.header.hlc.milliseconds)
+        #expect(try one.keep(evidence))
+        #expect(try ForkEvidence.list(one.files) == [evidence])
+    }
+
     @Test("A file is JSON in any form of it, but for a name that occurs twice, and what is no object")
     func written() throws {
         let (one, other, folders) = try forked()
