@@ -32,6 +32,8 @@ package final class RepositoryCheck {
     private let sha = SHA256()
     private var report = RepositoryReport()
     private var total: UInt64 = 0
+    /// The erasures in the rows of segments that are whole.
+    private var erasures: [BackupManifest.Segment: [(position: UInt64, event: Event)]] = [:]
 
     package init(_ repository: Repository, progress: @escaping (UInt64, UInt64) -> Bool) {
         self.repository = repository
@@ -67,9 +69,34 @@ package final class RepositoryCheck {
             }
         }
         try checkAttachments()
-        try checkErasures(manifests, StaleBackups(repository, found.good))
+        let stale = StaleBackups(repository, found.good)
+        try checkOwnErasures(stale)
+        try checkErasures(manifests, stale)
         report.proven.sort { ($0.time, $0.id) < ($1.time, $1.id) }
         return report
+    }
+
+    /// Looks whether segments are without what their backups' own rows let go, as they say.
+    private func checkOwnErasures(_ stale: StaleBackups) throws(BackupError) {
+        var seen: Set<BackupManifest.Segment> = []
+        // The longest first: it has the erasures that came behind a segment.
+        for manifest in report.proven.sorted(by: { $0.position > $1.position }) {
+            let erasures = manifest.segments.flatMap { self.erasures[$0] ?? [] }
+            guard !erasures.isEmpty else { continue }
+            let owners = manifest.owners
+            for segment in manifest.segments where seen.insert(segment).inserted {
+                var erased = ErasedRows(of: manifest.node, using: sha)
+                for (position, event) in erasures where position <= segment.erasures { erased.take(event, owners) }
+                let rows = try stale.count(in: segment.file, erased, owners) { progress(report.events, 0) }
+                guard rows > 0 else { continue }
+                report.findings.append(
+                    .damaged(
+                        file: Repository.name(ofSegment: segment.file),
+                        reason:
+                            "it has what \(rows == 1 ? "an event" : "\(rows) events") said before being erased, and says that it has "
+                            + "not: make the repository anew"))
+            }
+        }
     }
 
     /// Looks for what was erased since: in segments that are behind what others know, and in those that no backup names.
@@ -166,7 +193,9 @@ package final class RepositoryCheck {
                 guard progress(report.events, total) else { throw .interrupted }
             }
             report.bytes += segment.bytes
-            return try check.finish(reader)
+            let chain = try check.finish(reader)
+            if !check.erasures.isEmpty { erasures[segment] = check.erasures }
+            return chain
         } catch {
             switch error {
             case .interrupted: throw error
@@ -185,6 +214,7 @@ struct SegmentCheck {
     private var chain: RowChain?
     private let leaves = RunningSHA256()
     private let holes = HoleTally()
+    private(set) var erasures: [(position: UInt64, event: Event)] = []
 
     /// - Parameter chain: What is before it; `nil` where that is not known, and the segment is only read.
     init(_ segment: BackupManifest.Segment, _ chain: RowChain?) {
@@ -199,6 +229,7 @@ struct SegmentCheck {
             try chain?.take(checked, using: sha)
             for row in checked.list { leaves.add(row.leaf.bytes[...]) }
             holes.add(checked)
+            erasures += try checked.erasures()
         } catch {
             throw .damaged(file: file, reason: error.description)
         }

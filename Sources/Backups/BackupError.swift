@@ -28,6 +28,8 @@ package enum BackupError: Error, Hashable, Sendable {
     case unsigned
     /// The log has rows that are not what was signed.
     case log(SnapshotError)
+    /// The log has payloads behind a position that erasures let go which are applied: a hand has put them back.
+    case putBack(rows: Int, after: UInt64)
     /// A command that was to take or give the backup has failed.
     case command(String, status: Int32)
     /// It was stopped by the user.
@@ -55,7 +57,7 @@ package enum BackupError: Error, Hashable, Sendable {
         case .busy: "E_BACKUP_BUSY"
         case .erasing: "E_BACKUP_ERASING"
         case .unsigned: "E_BACKUP_UNSIGNED"
-        case .log: "E_BACKUP_LOG"
+        case .log, .putBack: "E_BACKUP_LOG"
         case .command: "E_BACKUP_COMMAND"
         case .interrupted: "E_INTERRUPTED"
         }
@@ -82,6 +84,9 @@ extension BackupError: CustomStringConvertible {
         case .erasing: "an erasure is under way in the store: a backup would keep what goes"
         case .unsigned: "no signed head covers anything of the log yet"
         case .log(let error): "the log is not what was signed: \(error)"
+        case .putBack(let rows, let after):
+            "the log has what \(rows == 1 ? "an event" : "\(rows) events") behind position \(after) said before being erased: a hand has put "
+                + "it back. A start of syncd takes it away again"
         case .command(let command, let status): "'\(command)' has failed (status \(status))"
         case .interrupted: "stopped"
         }

@@ -140,7 +140,11 @@ package final class BackupRestore {
                 }
                 throw BackupError(error)
             }
-            let notErased = try mapped { () throws(StoreError) in try erased?.count(in: part) ?? 0 }
+            // What the backup itself says is gone is not taken on trust either.
+            let reach = StaleBackups.reach(manifest)
+            let notErased = try mapped { () throws(StoreError) in
+                try BackupSource(part).erasedRows(by: reach, beside: erased).count(in: part)
+            }
             var wanted = manifest.attachments
             if position < manifest.position || erasedLater > 0, !wanted.isEmpty {
                 let named = try mapped { () throws(StoreError) in try LogReader(part).namedAttachments() }

@@ -226,6 +226,9 @@ package final class BackupWriter {
         written: (Sink, BackupManifest.Segment) throws(BackupError) -> Void
     ) throws(BackupError) {
         var chain = try logged { () throws(StoreError) in try source.chain(through: after) }
+        let (erased, owners) = try logged { () throws(StoreError) in
+            (try source.erasedRows(by: applied), try source.owners())
+        }
         var done = after
         while done < through {
             let file = Self.name(after: done)
@@ -235,10 +238,13 @@ package final class BackupWriter {
                 guard progress(done, through) else { throw .interrupted }
                 let piece = try logged { () throws(StoreError) in try source.piece(after: done, through: through) }
                 let checked: CheckedRows
+                let putBack: Int
                 do throws(SnapshotError) {
                     checked = try CheckedRows(piece.rows, using: sha)
                     try chain.take(checked, using: sha)
+                    putBack = try erased.count(in: checked, owners)
                 } catch { throw .log(error) }
+                guard putBack == 0 else { throw .putBack(rows: putBack, after: done) }
                 try writer.add(piece, checked)
                 done = piece.rows.last
             }

@@ -72,7 +72,9 @@ struct RepositoryErasure {
 
     /// What the log has erased, and whose its origins are.
     private func erasedRows() throws(BackupError) -> (ErasedRows, [OriginID: NodeID]) {
-        try logged { () throws(StoreError) in (try writer.source.erasedRows(), try writer.source.owners()) }
+        try logged { () throws(StoreError) in
+            (try writer.source.erasedRows(by: writer.source.erasures().applied), try writer.source.owners())
+        }
     }
 
     /// Positions of a history that the log has left again may be greater, and say nothing of this one.

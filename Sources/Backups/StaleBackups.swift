@@ -13,7 +13,7 @@ struct StaleBackups {
     }
 
     /// Up to where the erasures are applied that are applied to all of its segments.
-    private static func reach(_ manifest: BackupManifest) -> UInt64 { manifest.segments.map(\.erasures).min() ?? 0 }
+    static func reach(_ manifest: BackupManifest) -> UInt64 { manifest.segments.map(\.erasures).min() ?? 0 }
 
     /// Those of a node that know the most: a run brings the newest one up last. That one may be what was put back.
     private func knowing(of node: NodeID) -> [BackupManifest] {
@@ -56,7 +56,11 @@ struct StaleBackups {
         let owners = manifest.owners
         var found = rows
         for segment in manifest.segments where segment.last > after && segment.after < Self.reach(manifest) {
-            try read(segment.file, goesOn) { checked throws(SnapshotError) in try found.take(checked, owners) }
+            try read(segment.file, goesOn) { checked throws(SnapshotError) in
+                for (position, event) in try checked.erasures() where position <= Self.reach(manifest) {
+                    found.take(event, owners)
+                }
+            }
         }
         rows = found
     }

@@ -41,6 +41,61 @@ struct PutBackTests {
         }
     }
 
+    /// A closed store with an erasure, and in its row what that has let go, put back by hand.
+    private func putBackInLog(beside digest: Bool) throws -> Archive {
+        let archive = try Archive()
+        try archive.append(5)
+        try archive.append(1, user: "u-1")
+        let stored = try #require(try LogReader(archive.files).event(at: 7))
+        guard case .present(let salt, let payload) = stored.event.body else { throw Missing() }
+        try archive.erase("u-1")
+        archive.store.close()
+        let connection = try Connection(path: archive.files.log, mode: .write)
+        let columns = "payload = '\(String(decoding: payload, as: UTF8.self))', salt = x'\(hexText(salt.bytes))'"
+        try connection.execute(
+            "UPDATE event SET \(columns)\(digest ? "" : ", digest = NULL") WHERE digest IS NOT NULL")
+        return archive
+    }
+
+    private struct Missing: Error {}
+
+    @Test("A log with a payload that a hand has put back is not backed up (INV-11)", arguments: [false, true])
+    func inLog(isBesideDigest: Bool) throws {
+        let archive = try putBackInLog(beside: isBesideDigest)
+        let error = failure { try archive.create() }
+        #expect(error?.code == "E_BACKUP_LOG")
+        #expect("\(error.map(\.description) ?? "")".contains(isBesideDigest ? "digest" : "before being erased"))
+        #expect((try? archive.repository().manifests().good.isEmpty) ?? true)
+    }
+
+    /// A backup as a release made it that did not look: it read the rows, and wrote what the table says of erasures.
+    private func signedWithoutALook(_ archive: Archive) throws -> BackupManifest {
+        let repository = try archive.repository(.making)
+        let writer = try BackupWriter(archive.files) { _, _ in true }
+        let (position, origins, _) = try writer.awaitHead()
+        var segments: [BackupManifest.Segment] = []
+        try writer.writeSegments(after: 0, through: position, 0, key: nil) { file throws(BackupError) in
+            try FileSink(repository.path(ofSegment: file))
+        } written: { sink, segment throws(BackupError) in
+            try sink.finish()
+            segments.append(segment)
+            segments[segments.count - 1].erasures = position
+        }
+        let parts = try writer.parts(BackupPlan(withKey: false, isFull: true))
+        let manifest = try writer.manifest(parts, position, origins, segments, [])
+        try repository.write(manifest, signedWith: writer.signer)
+        return manifest
+    }
+
+    @Test("A backup whose rows say that they are without what they have is found, signed or not (INV-11)")
+    func signedAsErased() throws {
+        let archive = try putBackInLog(beside: false)
+        let manifest = try signedWithoutALook(archive)
+        let report = try archive.check()
+        #expect(report.findings.map(\.code) == ["E_BACKUP_DAMAGED"], "\(report.findings)")
+        #expect(try !archive.drill(manifest).isGood)
+    }
+
     private func erased(_ report: RepositoryReport) -> [BackupError] {
         report.findings.filter { $0.code == "E_BACKUP_ERASED" }
     }

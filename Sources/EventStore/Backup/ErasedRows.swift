@@ -18,14 +18,11 @@ package struct ErasedRows {
         if let event = proven.event(of: node, using: sha) { erasures.take(event, of: node) }
     }
 
-    /// Takes note of the node's erasures among rows.
+    /// Takes note of an erasure of the node that stands in rows.
     ///
     /// - Parameter owners: Whose the origins are.
-    package mutating func take(_ checked: CheckedRows, _ owners: [OriginID: NodeID]) throws(SnapshotError) {
-        guard checked.hasErasures else { return }
-        for event in try checked.events() where owners[event.header.dot.origin] == node {
-            erasures.take(event, of: node)
-        }
+    package mutating func take(_ event: Event, _ owners: [OriginID: NodeID]) {
+        if owners[event.header.dot.origin] == node { erasures.take(event, of: node) }
     }
 
     /// How many of these rows have a payload that is covered.
@@ -60,19 +57,27 @@ package struct ErasedRows {
 }
 
 extension CheckedRows {
+    private static let erasing = [ReservedType.userErased, ReservedType.conversationErased]
+
+    /// The erasures among these rows, of any node, and where they stand.
+    package func erasures() throws(SnapshotError) -> [(position: UInt64, event: Event)] {
+        guard hasErasures else { return [] }
+        return zip((rows.after + 1)..., try events()).filter { Self.erasing.contains($1.header.type) }
+            .map { (position: $0, event: $1) }
+    }
+
     /// Whether a row may be an erasure.
-    fileprivate var hasErasures: Bool {
-        let types = [ReservedType.userErased, ReservedType.conversationErased].map { Array($0.utf8) }
+    private var hasErasures: Bool {
+        let types = Self.erasing.map { Array($0.utf8) }
         return (try? withNames { names in names.contains { name in types.contains { name.elementsEqual($0) } } })
             ?? true
     }
 }
 
 extension BackupSource {
-    /// What this node's erasures let go that have been applied to its log.
-    package func erasedRows() throws(StoreError) -> ErasedRows {
-        var rows = ErasedRows(of: identity.node, using: SHA256())
-        let applied = try log.erasedThrough()
+    /// What this node's erasures up to a position let go, beside what else is known to be erased.
+    package func erasedRows(by applied: UInt64, beside known: ErasedRows? = nil) throws(StoreError) -> ErasedRows {
+        var rows = known ?? ErasedRows(of: identity.node, using: SHA256())
         for found in try log.erasures() where found.node == identity.node && found.position <= applied {
             rows.take(found.event)
         }

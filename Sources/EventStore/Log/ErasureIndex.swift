@@ -176,7 +176,7 @@ extension LogReader {
         }
     }
 
-    /// Positions of events whose payloads are to go, up to `limit` of those after `progress.cursor`, among the next `rows`; and how far
+    /// Positions of events whose payloads are to go, also where a hand has put one beside the digest that erasure left, up to `limit` of those after `progress.cursor`, among the next `rows`; and how far
     /// that looked.
     func erasable(
         _ erasures: Erasures, after cursor: UInt64, through end: UInt64, rows: Int, limit: Int
@@ -193,7 +193,7 @@ extension LogReader {
             let named = Set(subjects.events.map(\.seq))
             let select = try connection.statement(
                 """
-                SELECT \(ErasedRow.columns), digest IS NULL FROM event JOIN origin ON ref = event.origin
+                SELECT \(ErasedRow.columns), digest IS NULL OR salt IS NOT NULL OR typeof(payload) <> 'null' FROM event JOIN origin ON ref = event.origin
                 WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
                 """)
             defer { select.reset() }

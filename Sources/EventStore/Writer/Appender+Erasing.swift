@@ -67,12 +67,12 @@ extension Appender {
     func erase(_ slice: ErasureSlice) throws(DatabaseError) -> ErasureIndex.Progress {
         var progress = slice.progress
         for position in slice.positions {
-            guard let body = try coveredBody(at: position) else { continue }
+            guard let digest = try coveredDigest(at: position) else { continue }
             // The views of any kind: the words of messages stand in the search.
             progress.isOfViews = true
             let update = try connection.statement(
                 "UPDATE event SET salt = NULL, payload = NULL, digest = ? WHERE position = ?")
-            try update.bind(1, blob: sha.payloadDigest(body).bytes)
+            try update.bind(1, blob: digest.bytes)
             try update.bind(2, position)
             try update.run()
         }
@@ -87,8 +87,8 @@ extension Appender {
         return progress
     }
 
-    /// The body that goes; `nil` if it is gone or not covered.
-    private func coveredBody(at position: UInt64) throws(DatabaseError) -> EventBody? {
+    /// The digest of the body that goes; `nil` if nothing has to. Where erasure has left one, a hand has put back what may be another body.
+    private func coveredDigest(at position: UInt64) throws(DatabaseError) -> Digest? {
         let select = try connection.statement(
             """
             SELECT \(ErasedRow.columns), payload, salt, digest FROM event JOIN origin ON ref = event.origin
@@ -96,10 +96,13 @@ extension Appender {
             """)
         defer { select.reset() }
         try select.bind(1, position)
-        guard try select.step(), select.isNull(11), let salt = select.uuid(10),
-            try ErasedRow(select).isCovered(by: erasures, &reader, connection)
-        else { return nil }
+        guard try select.step(), try ErasedRow(select).isCovered(by: erasures, &reader, connection) else {
+            return nil
+        }
+        if let left = select.digest(11) { return left }
+        guard select.isNull(11), let salt = select.uuid(10) else { return nil }
         let bytes = select.bytes(9)
-        return select.isBlob(9) ? .unreadable(salt: salt, bytes: bytes) : .present(salt: salt, payload: bytes)
+        return sha.payloadDigest(
+            select.isBlob(9) ? .unreadable(salt: salt, bytes: bytes) : .present(salt: salt, payload: bytes))
     }
 }

@@ -326,7 +326,9 @@ struct EraserTests {
     }
 
     /// Puts what an erasure has let go back into its row.
-    private func putBack(_ body: EventBody?, at position: UInt64, in folder: TemporaryFolder) throws {
+    private func putBack(
+        _ body: EventBody?, at position: UInt64, beside digest: Bool = false, in folder: TemporaryFolder
+    ) throws {
         guard case .present(let salt, let payload)? = body else {
             Issue.record("no payload")
             return
@@ -334,7 +336,7 @@ struct EraserTests {
         try change(
             folder,
             """
-            UPDATE event SET digest = NULL, salt = x'\(hexText(salt.bytes))', \
+            UPDATE event SET \(digest ? "" : "digest = NULL,") salt = x'\(hexText(salt.bytes))', \
             payload = '\(String(decoding: payload, as: UTF8.self))' WHERE position = \(position)
             """)
     }
@@ -374,9 +376,9 @@ struct EraserTests {
     }
 
     @Test(
-        "A payload that another hand put back is a finding, before and behind its erasure, and a daemon takes it away (INV-11)"
-    )
-    func putBack() throws {
+        "A payload that another hand put back is a finding, before and behind its erasure, and a daemon takes it away (INV-11)",
+        arguments: [false, true])
+    func putBack(isBesideDigest: Bool) throws {
         let (folder, store) = try makeStore()
         let words = [Self.word(), Self.word()]
         _ = try store.appendBlocking([.message(words[0], user: "u-1")])
@@ -388,10 +390,11 @@ struct EraserTests {
         store.close()
         #expect(try verify(folder).answer == .proven)
         let top = try LogReader(StoreFiles(folder.path)).top()
-        try putBack(before, at: 2, in: folder)
-        try putBack(peer.received[1].body, at: top, in: folder)
+        try putBack(before, at: 2, beside: isBesideDigest, in: folder)
+        try putBack(peer.received[1].body, at: top, beside: isBesideDigest, in: folder)
         let found = try verify(folder)
-        #expect(found.answer == .contradicted && found.findings.map(\.check) == [.erasures, .erasures], found.text)
+        let check = isBesideDigest ? VerifyCheck.events : .erasures
+        #expect(found.answer == .contradicted && found.findings.map(\.check) == [check, check], found.text)
         #expect(found.findings.map(\.position) == [2, top], found.text)
         let again = try EventStore(opening: folder.path)
         try again.confirmErasures()

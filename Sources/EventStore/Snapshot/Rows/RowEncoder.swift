@@ -174,11 +174,15 @@ struct RowEncoder: ~Copyable {
         guard row.value(Column.id).append(count: 16, to: &ids) else { throw damaged("its id is not 16 bytes") }
         if row.value(Column.salt).append(count: 16, to: &salts) {
             guard body.append(count: payload, to: &payloads) else { throw damaged("its payload is missing") }
+            guard row.value(Column.digest).isNull else {
+                throw damaged("it has a payload, and the digest of an erased one")
+            }
             return false
         }
         guard row.value(Column.digest).append(count: 32, to: &salts) else {
             throw damaged("it has neither a salt nor a digest")
         }
+        guard body.isNull else { throw damaged("it has a payload, and the digest of an erased one") }
         return true
     }
 
