@@ -42,6 +42,15 @@ extension Repository {
                 + "take it out of the repository")
     }
 
+    /// What goes may be all that can still be restored.
+    private func refuseLacking(_ manifest: BackupManifest) throws(BackupError) {
+        guard case .damaged(let file, let reason)? = missing(of: manifest) else { return }
+        throw .damaged(
+            file: file,
+            reason: "\(reason), and backup \(manifest.id), which is to stay, needs it: nothing is taken away. "
+                + "'backup verify' says which backups are whole, and 'backup create' makes one that is")
+    }
+
     /// Takes backups away that do not stay, then the files that none of the others needs.
     package func prune(_ retention: Retention) throws(BackupError) -> PruneReport {
         let found = try manifests()
@@ -51,6 +60,7 @@ extension Repository {
         let kept = retention.keeps(found.good)
         let ids = Set(kept.map(\.id))
         let removed = found.good.filter { !ids.contains($0.id) }
+        if !removed.isEmpty { for manifest in kept { try refuseLacking(manifest) } }
         for manifest in removed { try remove(manifest.id) }
         let files = try leftovers(besides: kept)
         return PruneReport(kept: kept, removed: removed, files: files, bytes: try remove(leftovers: files))

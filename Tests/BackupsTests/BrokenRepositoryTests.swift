@@ -136,6 +136,20 @@ struct BrokenRepositoryTests {
         #expect(try archive.check().proven.map(\.id) == [backups[2].id])
     }
 
+    @Test(
+        "Where a backup that would stay lacks a file, pruning takes nothing: the others may be all that can be restored"
+    )
+    func pruningBesideABroken() throws {
+        let (archive, backups) = try archive()
+        let last = try #require(backups[2].segments.last)
+        try FileManager.default.removeItem(atPath: path(archive, "segments/\(last.file)"))
+        let before = try archive.files(of: archive.repositoryPath)
+        let error = failure { _ = try archive.repository(.writing).prune(Retention(count: 1, since: nil)) }
+        #expect(error?.code == "E_BACKUP_DAMAGED" && "\(error.map(\.description) ?? "")".contains(backups[2].id))
+        #expect(try archive.files(of: archive.repositoryPath) == before)
+        #expect(try archive.repository(.writing).prune(Retention(count: 3, since: nil)).removed.isEmpty)
+    }
+
     @Test("One encrypted manifest that was changed keeps no one from the others, and the next backup is made")
     func changedManifest() throws {
         let (archive, backups) = try archive(testKey)
