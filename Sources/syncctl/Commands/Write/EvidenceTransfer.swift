@@ -44,7 +44,7 @@ enum EvidenceTransfer {
         }
         defer {
             // Views that cannot be written now are caught up by the next reader.
-            try? Projector(store.files).catchUp(isIndexed: false)
+            _ = try? Projector.catchUp(store.files, isIndexed: false)
             store.close()
         }
         let intake = try stored { try EvidenceImport(store) }
