@@ -89,7 +89,9 @@ class Receipt:
     def __init__(self, path):
         data = content(path)
         self.heads, self.keys, self.answer, self.erased, self.last = {}, {}, None, 0, None
-        try: self.maker = line_of(data.split(b'\n', 1)[0])
+        try:
+            self.maker = line_of(data.split(b'\n', 1)[0])
+            self.key = key_of(self.maker)
         except (*ODD, Lie): self.maker = {}
         if not isinstance(self.maker, dict) or self.maker.get('type') not in ('receipt', 'answer') or self.maker.get('v') != 1: raise NoReceipt(f'{path} is neither a receipt nor a proven answer, or of a later release')
         if self.maker['type'] == 'answer': self.answer = self.maker
@@ -99,7 +101,7 @@ class Receipt:
     def read(self, data):
         if data[-1:] != b'\n' or (cut := data.rfind(b'\n', 0, -1) + 1) == 0: raise Lie('the last line is missing')
         lines = [line_of(line) for line in data[:-1].split(b'\n')]
-        end, self.key, self.events = lines.pop(), key_of(self.maker), 0
+        end, self.events = lines.pop(), 0
         self.answering = set()
         if end['type'] != 'end': raise Lie('the last line is missing: something was cut off')
         for line in lines[1:]: {'witness': self.witness, 'head': self.head, 'cosigned': self.cosigned, 'event': self.event}[line['type']](line)
@@ -323,19 +325,22 @@ def moment(seconds): return datetime.datetime.fromtimestamp(seconds, datetime.ti
 
 
 def check(path, as_json):
-    """`verify.py --proof FILE`: 0 proven, 2 proven but not signed as a whole, 3 contradicted."""
+    """`verify.py --proof FILE`: 0 proven, 2 proven but not signed as a whole or not of all of a log, 3 contradicted."""
     try: found = Receipt(path)
     except Lie as lie: return print(json.dumps({'answer': 'contradicted', 'what': str(lie)}) if as_json else shown(f'CONTRADICTED  {lie}')) or 3
     about = next(({member: found.answer[member], 'filtered': found.answer['filtered']} for _, member, _ in SCOPES if member in (found.answer or ())), {})
     origins = [{'origin': str(uuid.UUID(bytes=origin)), 'node': head['node'], 'size': head['size'], 'cosigned': [one[0] for one in head['cosigned']]}
                for origin, head in found.heads.items()]
-    report = {'answer': 'proven' if found.signed else 'not signed as a whole', 'kind': found.maker['type'], 'node': found.maker['node'],
-              'cluster': found.maker['cluster'], 'time': found.maker['time'], **about, 'events': found.events, 'without_payload': found.erased, 'origins': origins}
-    if as_json: return print(json.dumps(report)) or (0 if found.signed else 2)
+    uncovered = 0 if found.answer else max(0, found.maker['position'] - sum(head['size'] for head in found.heads.values()))
+    code, word = (2, 'not signed as a whole') if not found.signed else (2, 'not all covered') if uncovered else (0, 'proven')
+    report = {'answer': word, 'kind': found.maker['type'], 'node': found.maker['node'],
+              'cluster': found.maker['cluster'], 'time': found.maker['time'], **about, **({} if found.answer else {'uncovered': uncovered}), 'events': found.events, 'without_payload': found.erased, 'origins': origins}
+    if as_json: return print(json.dumps(report)) or code
     for origin, head in found.heads.items():
         print(f'origin {uuid.UUID(bytes=origin)}  {head["size"]} events, signed by node {head["node"]}')
         for node, time, size, _ in head['cosigned']: print(f'  cosigned by {node} at {moment(time)}, {size} events')
     for member in about.keys() - {'filtered'}: print(shown(f'of {member} {about[member]}' + (': only a part of its events was asked for' if about['filtered'] else '')))
     print(f'{report["answer"].upper()}  {found.maker["type"]} of node {found.maker["node"]} at {found.maker["time"]}: {found.events} events, {found.erased} without payload')
+    if uncovered: print(f'{uncovered} of the {found.maker["position"]} events of its log are covered by no signed head')
     if about: print('not shown: ' + ('the rest of them, which was not asked for' if about['filtered'] else 'that there are no others; the node states it'))
-    return 0 if found.signed else 2
+    return code

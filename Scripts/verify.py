@@ -60,7 +60,7 @@ def field(number, body): return varint(number << 3 | 2) + varint(len(body)) + bo
 def fields(data, at=0):  # Of each field its tag, its number or length, and where its bytes begin and end.
     while at < len(data):
         tag, at = number(data, at)
-        value, start = number(data, at) if tag & 7 in (0, 2) else ({1: 8, 5: 4}[tag & 7], at)
+        value, start = number(data, at) if tag > 7 and tag & 7 in (0, 2) else ({1: 8, 5: 4}[tag > 7 and tag & 7], at)
         yield tag, value, start, (at := start + (value if tag & 7 else 0))
 def zigzag(value): return (value << 1 ^ value >> 63) & (2**64 - 1)
 def place_of(header):

@@ -306,7 +306,7 @@ class Forms(unittest.TestCase):
         back = ('UPDATE event SET salt = ?, payload = ?, digest = NULL WHERE position = ?', (salt, payload, at))
         sealed = "UPDATE meta SET value = '1 00000000000000000000000000000000' WHERE key = 'erasures'"
         for name, (statements, wanted) in {
-                'as it is': ((), 0), 'put back': ((back,), 3), 'put back, and not said to be applied': ((back, "DELETE FROM meta WHERE key = 'erased'"), 2),
+                'as it is': ((), 0), 'put back': ((back,), 3), 'put back beside its digest': (((back[0].replace(', digest = NULL', ''), back[1]),), 3), 'put back, and not said to be applied': ((back, "DELETE FROM meta WHERE key = 'erased'"), 2),
                 'and under way': ((back, "DELETE FROM meta WHERE key = 'erased'", "INSERT OR REPLACE INTO meta VALUES('erasing', '9 0 log')"), 2),
                 'and no word of erasures at all': ((back, "DELETE FROM meta WHERE key LIKE 'eras%'"), 2), 'and that of an earlier release': ((back, "DELETE FROM meta WHERE key = 'erased'", "UPDATE meta SET value = '1' WHERE key = 'erasures'"), 2),
                 'applied, and no word of the others': ((back, "DELETE FROM meta WHERE key = 'erasures'"), 3), 'no word of erasures': (("DELETE FROM meta WHERE key LIKE 'eras%'",), 2),
@@ -367,6 +367,32 @@ class Forms(unittest.TestCase):
                     else:
                         self.assertIn(theirs, (66, 77), text)
                         self.assertEqual(ours, 66, text)
+
+    def test_no_receipt(self):
+        """What is neither a receipt nor an answer by its first line is 65, and 66 by verify.py (receipts.md); a receipt that does not cover its log is 2."""
+        for name, made in {'answer': self.ctl('--store', self.store, 'history', 'u', '--proof'), 'receipt': self.ctl('--store', self.store, '--json', 'receipt')}.items():
+            lines = made.stdout.splitlines(True)
+            first = json.loads(lines[0])
+            for what, data in {
+                    'no first line': lines[1:], 'the last line alone': lines[-1:], 'the first two swapped': [lines[1], lines[0], *lines[2:]], 'a short key': [compact(first | {'key': 'AAAA'}).encode() + b'\n', *lines[1:]],
+                    'another node': [compact(first | {'node': 64 * '0'}).encode() + b'\n', *lines[1:]], 'zeros': [bytes(3 << 20)], 'a long line': [b'a' * (3 << 20)]}.items():
+                self.checked(f'{name}: {what}', b''.join(data), 65, 66)
+        store = self.changed('DELETE FROM head')
+        self.checked('no head', self.ctl('--store', store, '--json', 'receipt', expect=2).stdout, 2, 2)
+
+    def checked(self, name, data, wanted, ours):
+        path = self.folder / 'checked'
+        path.write_bytes(data)
+        with self.subTest(name):
+            self.assertEqual(subprocess.run([BIN / 'syncctl', 'check-proof', path], capture_output=True).returncode, wanted)
+            self.assertEqual(subprocess.run([sys.executable, '-B', PLACE, '--proof', path], capture_output=True).returncode, ours)
+
+    def test_field_of_number_0(self):
+        """It is none of Protocol Buffers: what stands behind it in a header that cannot be read is not read (FORMATS §2)."""
+        header = verify.field(1, bytes(16)) + b'\x10\x02' + verify.field(6, b'a') + verify.field(6, b'b')
+        self.assertEqual(verify.dot_of(header), (bytes(16), 2))
+        self.assertEqual(verify.dot_of(b'\x02\x00' + header), (None, 0))
+        self.assertEqual(verify.dot_of(header + b'\x02\x00'), (bytes(16), 2))
 
     def test_incarnation(self):
         for value, wanted in (('abcdef0123456789', 0), ('ABCDEF0123456789', 3), ('abcdef012345678', 3), ('abcdef012345678９', 3)):

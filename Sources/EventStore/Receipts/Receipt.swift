@@ -10,6 +10,11 @@ package struct Receipt: Hashable, Sendable {
     /// The version that this release writes and reads.
     package static let version = 1
 
+    /// How many events of the log no head here covers. An origin without any head has no line.
+    package var uncovered: UInt64 {
+        maker.position - min(maker.position, heads.saturatedSum(of: \.head.head.size))
+    }
+
     /// How many other nodes than its own hold each of these origins up to at least so many events: the smallest of those numbers.
     package func witnesses(of vector: VersionVector) -> Int {
         let heads = Dictionary(uniqueKeysWithValues: self.heads.map { ($0.head.head.origin, $0) })
@@ -98,10 +103,10 @@ package enum AnswerScope: Hashable, Sendable {
         }
     }
 
-    /// Whether an event with this header belongs to it. Texts are equal when their bytes are.
+    /// Whether an event with this header belongs to it. Texts are equal when their bytes are; what cannot be read has no user.
     func contains(_ header: EventHeader) -> Bool {
         switch self {
-        case .user(let user): header.user.hasSameBytes(as: user)
+        case .user(let user): !header.isOpaque && header.user.hasSameBytes(as: user)
         case .conversation(let id): header.conversation?.hasSameBytes(as: id) ?? false
         case .event(let id): header.id == id
         }

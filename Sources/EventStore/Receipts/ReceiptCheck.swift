@@ -48,6 +48,10 @@ package final class ReceiptCheck {
         digest.add(bytes[range])
         digest.add([UInt8(ascii: "\n")])
         switch line {
+        case .receipt, .answer: break
+        default: guard maker != nil else { throw .other }
+        }
+        switch line {
         case .receipt(let maker, let origins):
             guard self.maker == nil else { throw .place("a second beginning") }
             (self.maker, stated) = (maker, (origins, 0))

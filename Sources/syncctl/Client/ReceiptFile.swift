@@ -19,7 +19,9 @@ enum ReceiptFile {
         do throws(ReceiptError) {
             while let line = try next(&reader) {
                 number = line.number
-                guard case .text(let bytes, let range) = line.content else { throw .line("length") }
+                guard case .text(let bytes, let range) = line.content else {
+                    throw number == 1 ? .other : .line("length")
+                }
                 try check.take(bytes, range)
             }
             // Its last line is what the page has a writer write, and that ends with a newline.

@@ -17,7 +17,8 @@ enum CheckProofCommand {
             discussion: """
                 Every event must be, byte for byte, part of a history that its origin's node has signed. Whether a node has left out \
                 events no file can show: the answer says what it states. Compare the nodes' ids with those that you know. Exit code 0 when \
-                all is proven, 2 when the file is not signed as a whole, 3 when something contradicts.
+                all is proven, 2 when the file is not signed as a whole or a receipt does not cover all of its log, 3 when something \
+                contradicts.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -34,7 +35,11 @@ enum CheckProofCommand {
         } else {
             for line in text(receipt, check, session) { try session.output.line(Sanitizer.line(line)) }
         }
-        return check.isSigned ? .success : .degraded
+        let uncovered = check.answer == nil ? receipt.uncovered : 0
+        if uncovered > 0 {
+            session.remark(.receiptUncovered, String(uncovered), String(receipt.maker.position))
+        }
+        return check.isSigned && uncovered == 0 ? .success : .degraded
     }
 
     /// Of each origin the node has cosigned all that the file shows.
@@ -107,7 +112,7 @@ enum CheckProofCommand {
             line.add("cluster", receipt.maker.cluster)
             line.add("time", Timestamp.text(receipt.maker.time))
             line.add("position", receipt.maker.position)
-            guard let answer = check.answer else { return }
+            guard let answer = check.answer else { return line.add("uncovered", receipt.uncovered) }
             line.add(answer.scope.member.name, answer.scope.member.value)
             line.add("filtered", answer.isFiltered)
             line.add("events", answer.events)

@@ -49,7 +49,10 @@ enum ReceiptCommand {
         }
         if case .files = place { session.say(.receiptOfFiles) }
         try write(made, to: output, session)
-        return made.receipt.heads.allSatisfy { $0.events == $0.head.head.size } ? .success : .degraded
+        let (uncovered, position) = (made.receipt.uncovered, made.receipt.maker.position)
+        guard uncovered > 0 else { return .success }
+        session.remark(.receiptUncovered, String(uncovered), String(position))
+        return .degraded
     }
 
     private static func span(_ session: Session) throws(CommandFailure) -> Int64? {

@@ -6,6 +6,10 @@ extension Wording {
         switch self {
         case .receiptOf:
             Phrase("node {0} of cluster {1}, {2}, log up to position {3}", "노드 {0}, 클러스터 {1}, {2}, 로그 위치 {3}까지")
+        case .receiptUncovered:
+            Phrase(
+                "{0} of the {1} events of the log are covered by no signed head: the receipt binds nothing of them",
+                "로그의 이벤트 {1}건 중 {0}건은 서명된 헤드에 들어 있지 않습니다. 영수증은 이 이벤트에 대해 아무것도 증명하지 않습니다")
         case .heldSince: Phrase("  held here since {0}", "  이 노드가 보유한 시각: {0}")
         case .notCoveredYet:
             Phrase("  {0} more events that no signed head covers yet", "  서명된 헤드에 아직 들어가지 않은 이벤트 {0}건")

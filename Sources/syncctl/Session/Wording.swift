@@ -55,6 +55,7 @@ enum Wording: String, CaseIterable, Sendable {
     case tailAgain
     // Receipts and proofs
     case receiptOf, heldSince, notCoveredYet, cosignedBy, noCosignature, receiptOfFiles, receiptWritten, waitedFor
+    case receiptUncovered
     case provenEvents, provenWithoutPayload, provenHeads, provenOrigin, notSignedWhole, answerIsPart, answerIsStated
     case proofNotSigned
     // Erasure

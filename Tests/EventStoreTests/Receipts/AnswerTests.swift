@@ -44,6 +44,30 @@ struct AnswerTests {
         }
     }
 
+    @Test("What cannot be read belongs to no user and no conversation (FORMATS §10)")
+    func ofNoUser() throws {
+        let sample = try WitnessedStore()
+        defer { withExtendedLifetime(sample.folder) {} }
+        let header = try #require(try LogReader(sample.store.files).event(at: 2)).event.header
+        let opaque = try EventHeader(received: header.canonicalBytes + [0x32, 1, 0x61])
+        #expect(opaque.isOpaque && !AnswerScope.user("").contains(opaque))
+        #expect(!AnswerScope.conversation("").contains(opaque) && AnswerScope.event(opaque.id).contains(opaque))
+        // A field of number 0 is none of Protocol Buffers: what stands behind it is not read.
+        #expect(EventHeader(opaque: [0x02, 0] + header.canonicalBytes) == nil)
+        #expect(EventHeader(opaque: header.canonicalBytes + [0x02, 0])?.dot == header.dot)
+    }
+
+    @Test("A file without its first line, or with another one, is neither answer nor receipt")
+    func withoutFirstLine() throws {
+        let sample = try WitnessedStore()
+        defer { withExtendedLifetime(sample.folder) {} }
+        let lines = ndjson(try history(sample, key: sample.store.key))
+        for start in 1..<lines.count {
+            #expect(throws: ReceiptError.other) { try checked(lines[start...].flatMap { $0 }) }
+        }
+        #expect(throws: ReceiptError.other) { try checked([lines[1], lines[0]].flatMap { $0 }) }
+    }
+
     @Test("An event less, more, elsewhere or of another is seen in a signed file (INV-19)")
     func lines() throws {
         let sample = try WitnessedStore()

@@ -38,6 +38,22 @@ struct ReceiptTests {
         #expect(ndjson(unsigned).dropLast() == ndjson(bytes).dropLast())
     }
 
+    @Test("What no head covers is counted, also of an origin that has none at all (INV-19)")
+    func uncovered() throws {
+        let sample = try WitnessedStore()
+        let (store, busan) = (sample.store, sample.busan)
+        #expect(try receipt(store.files, key: nil, ownHead: store.head()).0.uncovered == 0)
+        store.close()
+        func without(_ what: String) throws -> Receipt {
+            try Connection(path: store.files.log, mode: .write).execute("DELETE FROM head WHERE \(what)")
+            return try checked(receipt(store.files, key: nil).1).receipt
+        }
+        let theirs = try without("origin = (SELECT ref FROM origin WHERE id = x'\(hexText(busan.id.bytes))')")
+        #expect(theirs.uncovered == 40 && theirs.heads.count == 2)
+        let none = try without("1")
+        #expect(none.uncovered == 342 && none.heads.isEmpty)
+    }
+
     @Test("A receipt with any byte changed, a line less, more or elsewhere, is none (INV-19)")
     func changed() throws {
         let sample = try WitnessedStore()
