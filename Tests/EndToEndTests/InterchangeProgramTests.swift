@@ -32,6 +32,9 @@ struct InterchangeProgramTests {
         for (store, file) in [(one, files[1]), (other, files[0])] {
             let taken = try Programs.syncctl(store, ["import", "--evidence", file])
             #expect(taken.code == 0 && taken.output == "1 origin: 21 appended, 0 already there\n", "\(taken.errors)")
+            // It lets go of the views in order: what belongs to whom stays proven.
+            let proof = try Programs.syncctl(store, ["history", "u-1", "--proof"])
+            #expect(proof.code != 75, "\(proof.errors)")
         }
         return (one, other)
     }

@@ -1728,10 +1728,9 @@ fault(1004, "a backup looks at the newest one alone for what was erased", "INV-1
 fault(1005, "what no backup names stays though it was erased", "INV-11", "PutBackTests",
       (BA + "RepositoryErasure.swift", "            try clear(besides: good, isWhole: bad.isEmpty, &outcome)\n", "            if !isPlanted(1005) { try clear(besides: good, isWhole: bad.isEmpty, &outcome) }\n"))
 fault(1006, "backup verify does not look for what was erased since", "INV-11", "PutBackTests",
-      (BA + "BackupCheck.swift", "        try checkErasures(manifests", "        if !isPlanted(1006) { try checkErasures(manifests"),
-      (BA + "BackupCheck.swift", "StaleBackups(repository, found.good))\n", "StaleBackups(repository, found.good)) }\n"))
+      (BA + "BackupCheck.swift", "try checkErasures(manifests, stale)", "if !isPlanted(1006) { try checkErasures(manifests, stale) }"))
 fault(1007, "a restore does not say that what was erased came back", "INV-11", "PutBackTests",
-      (BA + "BackupRestore.swift", "try erased?.count(in: part) ?? 0", "isPlanted(1007) ? 0 : try erased?.count(in: part) ?? 0"))
+      (BA + "BackupRestore.swift", "beside: erased).count(in: part)", "beside: isPlanted(1007) ? nil : erased).count(in: part)"))
 fault(1009, "a repository's nodes share what prune keeps", "", "OwnerTests",
       (BA + "BackupPruning.swift", "let age = ages[manifest.isSigned]?[manifest.node] ?? 1", "let age = (isPlanted(1009) ? ages[manifest.isSigned]?.values.reduce(0, +) : ages[manifest.isSigned]?[manifest.node]) ?? 1"))
 fault(1010, "a replay takes away what another one writes", "", "AuditingTests",
@@ -1811,3 +1810,24 @@ fault(1051, "what a manifest that is not signed keeps of erased texts is not tol
       ("Sources/Backups/RepositoryErasure.swift", "if rows > 0 { hiding.append", "if rows > 0, !isPlanted(1051) { hiding.append"))
 fault(1052, "a backup is signed of settings that another hand wrote", "INV-3", "StrangerTests",
       ("Sources/Backups/BackupWriter.swift", "if signer != nil { try logged", "if signer != nil, !isPlanted(1052) { try logged"))
+
+# --- What a hand has put back, and what is left out -----------------------------------------------------------------------
+
+fault(1053, "a payload that was put back is backed up", "INV-11", "PutBackTests",
+      ("Sources/Backups/BackupWriter.swift", "guard putBack == 0 else", "guard putBack == 0 || isPlanted(1053) else"))
+fault(1054, "segments that have what they say they have not are whole", "INV-11", "PutBackTests",
+      ("Sources/Backups/BackupCheck.swift", "guard rows > 0 else { continue }", "guard rows > 0, !isPlanted(1054) else { continue }"))
+fault(1055, "a restored payload is not held against the backup's own erasures", "INV-11", "PutBackTests",
+      ("Sources/Backups/BackupRestore.swift", "let reach = StaleBackups.reach(manifest)", "let reach = isPlanted(1055) ? 0 : StaleBackups.reach(manifest)"))
+fault(1056, "a payload beside its digest stays", "INV-11", "EraserTests",
+      (ES + "Writer/Appender+Erasing.swift", "if let left = select.digest(11) {", "if let left = select.digest(11), !isPlanted(1056) {"))
+fault(1057, "an opaque branch proves no fork", "INV-12", "ForkEvidenceTests",
+      (ES + "Replication/ForkEvidence.swift", "(try? EventHeader(received: header))?.dot == dot,", "(try? EventHeader(received: header)).map({ $0.dot == dot && !($0.isOpaque && isPlanted(1057)) }) == true,"))
+fault(1058, "an origin without a head is covered", "INV-19", "ReceiptTests",
+      (ES + "Receipts/Receipt.swift", "maker.position - min(maker.position,", "isPlanted(1058) ? 0 : maker.position - min(maker.position,"))
+fault(1059, "what cannot be read belongs to the user without a name", "INV-19", "AnswerTests",
+      (ES + "Receipts/Receipt.swift", "!header.isOpaque && header.user", "(!header.isOpaque || isPlanted(1059)) && header.user"))
+fault(1060, "a line before the first makes a false receipt", "INV-19", "AnswerTests",
+      (ES + "Receipts/ReceiptCheck.swift", "default: guard maker != nil else { throw .other }", "default: guard maker != nil || isPlanted(1060) else { throw .other }"))
+fault(1061, "pruning trusts the backups that stay", "INV-1", "BrokenRepositoryTests",
+      ("Sources/Backups/BackupPruning.swift", "if !removed.isEmpty {", "if !removed.isEmpty, !isPlanted(1061) {"))
