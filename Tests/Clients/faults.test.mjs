@@ -60,7 +60,26 @@ it("obeys Retry-After", async () => {
   const { base } = await fake(answer(503, error("E_BUSY"), "Retry-After: 1"), answer(200, appended + end))
   const began = Date.now()
   await new Sillok(base, silent).append(event)
-  assert.ok(Date.now() - began > 600)
+  assert.ok(Date.now() - began >= 1000)
+  const { base: far, requests } = await fake(answer(503, error("E_BUSY"), "Retry-After: 60"))
+  await assert.rejects(new Sillok(far, { ...silent, patience: 40_000 }).append(event), { code: "E_BUSY" })
+  assert.equal(requests.length, 1) // it is not asked sooner, and this is longer than it may take
+})
+
+it("goes on behind a body that is not of a node", async () => {
+  const odd = ['{"message":"no healthy upstream"}', '{"type":"end"', '{"code":503}', '{"code":"Unavailable","message":{"a":1}}', '{"type":7}', "[]", "7",
+    '"busy"', "null", "", "{}", "{", "\0\u0001", '{"detail":null}', '{"type":"end","v":1}\n{"message":"x"}']
+  for (const body of odd) {
+    for (const status of [503, 502, 429]) {
+      const { base } = await fake(answer(status, body), answer(200, appended + end))
+      assert.equal((await new Sillok(base, silent).append(event))[0].type, "appended", `${status} ${body}`)
+    }
+    for (const status of [301, 302, 307, 400, 404, 500]) {
+      const { base, requests } = await fake(answer(status, body, "Location: /x"))
+      await assert.rejects(new Sillok(base, silent).append(event), { code: `E_HTTP_${status}` }, `${status} ${body}`)
+      assert.equal(requests.length, 1)
+    }
+  }
 })
 
 it("looks for the home of a subscription, and remembers it", async () => {

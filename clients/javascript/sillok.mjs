@@ -117,7 +117,7 @@ async function exchange(base, method, target, body, headers, outer) {
   try {
     const path = base.startsWith("unix:") ? base.slice(5) : null
     const answer = await within(path ? viaSocket(await import("node:http"), path, method, target, body, headers, stop.signal)
-      : fetch(base + target, { method, headers, body: body?.call ? body() : body, duplex: "half", redirect: "error", cache: "no-store",
+      : fetch(base + target, { method, headers, body: body?.call ? body() : body, duplex: "half", redirect: "manual", cache: "no-store",
         signal: stop.signal }))
     async function* chunks() {
       const parts = chunksOf(answer.body)
@@ -136,7 +136,8 @@ async function exchange(base, method, target, body, headers, outer) {
       }
       if (rest.startsWith("{")) yield JSON.parse(rest) && read(rest) // an answer that is one object may have no line end
     }
-    return { base, status: answer.status, headers: answer.headers, retryAfter: answer.headers.get("retry-after"), lines: lines(), chunks }
+    const status = answer.type === "opaqueredirect" ? 302 : answer.status // a browser does not tell which one
+    return { base, status, headers: answer.headers, retryAfter: answer.headers.get("retry-after"), lines: lines(), chunks }
   } catch (error) {
     end()
     throw error
@@ -160,11 +161,12 @@ function viaSocket(http, path, method, target, body, headers, signal) {
 }
 
 function errorOf(status, lines) {
-  const why = lines.find((line) => (line.code ?? "E_BATCH") !== "E_BATCH") ?? {}
-  const code = why.code ?? `E_HTTP_${status}`
+  // A proxy may have answered, in a form of its own.
+  const why = lines.find((line) => String(line.code).startsWith("E_") && line.code !== "E_BATCH") ?? {}
+  const code = why.code ?? `E_HTTP_${status}`, where = why.code ? why : lines[0] ?? {}
   const results = lines.filter((line) => ["appended", "already", "rejected"].includes(line.type))
   const kind = code === "E_CURSOR" ? CursorError : SillokError
-  const message = why.detail ?? why.message ?? `an answer ${status < 400 ? "that was cut off" : "without a message"}`
+  const message = [where.detail, where.message].find((text) => typeof text === "string") ?? `an answer ${status < 300 ? "that was cut off" : "without a message"}`
   return new kind(code, message, { hint: why.hint, status, body: why, results })
 }
 
@@ -199,19 +201,19 @@ export class Sillok {
     if (this.#token && !this.#shown.authorization) await this.#renew()
     for (let growing = 100; ; growing = Math.min(growing * 2, 5000)) {
       const first = base ?? this.#preferred.get(group) ?? this.bases[0]
-      let wait = growing, errors = []
+      let wait = growing * (0.7 + 0.3 * Math.random()), errors = []
       for (const at of [first, ...this.bases.filter((other) => other !== first && !base)]) {
         let answer, lines, isCut = false
         const ask = async () => {
           [answer, lines] = [await exchange(at, method, target, body, { ...this.#shown, ...this.headers, accept, ...headers }, signal), []]
-          if (!stream || answer.status >= 400) for await (const line of answer.lines) lines.push(line)
+          if (!stream || answer.status >= 300) for await (const line of answer.lines) lines.push(line)
         }
         try {
           await ask()
           if ([401, 429].includes(answer.status) && await this.#renew()) await ask() // 429 is also for wrong ones
         } catch (error) {
           if (signal?.aborted || error instanceof RangeError) throw signal?.reason ?? error // the latter is of a body
-          if (error instanceof SillokError && answer.status < 400) throw error
+          if (error instanceof SillokError && answer.status < 300) throw error
           if (error instanceof SyntaxError || error instanceof SillokError) isCut = true // or not of a node
           else {
             const why = error.cause?.message || error.message || error.code
@@ -219,20 +221,21 @@ export class Sillok {
             continue
           }
         }
-        if (answer.status < 400 && !isCut && (stream || accept !== NDJSON || lines.at(-1)?.type === "end")) {
+        if (answer.status < 300 && !isCut && (stream || accept !== NDJSON || lines.at(-1)?.type === "end")) {
           this.#preferred.set(group, at)
           return stream ? answer : { ...answer, lines }
         }
         const error = errorOf(answer.status, lines) // 200: it was cut off
         errors.push(error)
         if (![200, 429, 502, 503, 504].includes(error.status) && !["E_ELSEWHERE", "E_CURSOR_AHEAD"].includes(error.code)) throw error
-        if (/^\d+$/.test(answer.retryAfter ?? "")) wait = Math.max(wait, Math.min(answer.retryAfter * 1000, 30_000))
+        if (/^\d+$/.test(answer.retryAfter ?? "")) // never sooner than that; the node may have told it to many
+          wait = Math.max(wait, Math.min(answer.retryAfter * 1000, 86_400_000) * (1 + 0.1 * Math.random()))
       }
       const worth = errors.filter((error) => error.code !== "E_ELSEWHERE")
       const why = worth[0] ?? errors[0]
       if ((!worth.length && until < Infinity) || Date.now() + wait > until) throw why // but one takes over when the home is silent
-      this.log(`sillok: ${method} ${path}: ${why.message}; again in ${wait} ms`)
-      await pause(wait * (0.7 + 0.3 * Math.random()), signal)
+      this.log(`sillok: ${method} ${path}: ${why.message}; again in ${Math.round(wait)} ms`)
+      await pause(wait, signal)
       signal?.throwIfAborted()
     }
   }

@@ -120,7 +120,7 @@ class Answer:
     def __init__(self, base: str, connection: http.client.HTTPConnection, response: http.client.HTTPResponse, stream: bool):
         self.base, self.status, self.headers = base, response.status, response.headers
         self._connection, self._response, self._socket = connection, response, connection.sock
-        data = b"" if stream and self.status < 400 else response.read()
+        data = b"" if stream and self.status < 300 else response.read()
         self.lines: List[Line] = []
         self.is_cut = False
         for line in (one for one in data.split(b"\n") if one.startswith(b"{")):
@@ -128,7 +128,7 @@ class Answer:
                 self.lines.append(_read(line))
             except SillokError:
                 self.is_cut = data.endswith(line)  # no line end is behind it
-                if self.status < 400 and not self.is_cut:
+                if self.status < 300 and not self.is_cut:
                     raise
 
     def stream(self) -> Iterator[Line]:
@@ -148,11 +148,12 @@ class Answer:
         self._connection.close()
 
     def error(self) -> SillokError:
-        why = next((line for line in self.lines if line.get("code", "E_BATCH") != "E_BATCH"), {})
-        code = why.get("code") or f"E_HTTP_{self.status}"
-        kind, message = (CursorError if code == "E_CURSOR" else SillokError), why.get("detail") or why.get("message")
-        message = message or f"an answer {'that was cut off' if self.status < 400 else 'without a message'}"
-        error = kind(code, message, why.get("hint"), self.status, why)
+        # A proxy may have answered, in a form of its own.
+        why = next((line for line in self.lines if str(line.get("code", "")).startswith("E_") and line["code"] != "E_BATCH"), {})
+        code, where = why.get("code", f"E_HTTP_{self.status}"), why or next(iter(self.lines), {})
+        message = next((where[name] for name in ("detail", "message") if isinstance(where.get(name), str)), "")
+        message = message or f"an answer {'that was cut off' if self.status < 300 else 'without a message'}"
+        error = (CursorError if code == "E_CURSOR" else SillokError)(code, message, why.get("hint"), self.status, why)
         error.results = [line for line in self.lines if line.get("type") in ("appended", "already", "rejected")]
         return error
 
@@ -219,7 +220,7 @@ class Sillok:
         target = path + ("?" + urlencode(pairs, doseq=True, quote_via=quote) if pairs else "")
         deadline, pause = time.monotonic() + (self.patience if patience is None else patience), 0.1
         while True:
-            first, wait = base or self._preferred.get(group, self.bases[0]), pause
+            first, wait = base or self._preferred.get(group, self.bases[0]), pause * random.uniform(0.7, 1.0)
             errors: List[SillokError] = []
             for at in [first] + [other for other in self.bases if other != first and not base]:
                 shown, words = self.headers.get("Authorization"), {"Accept": accept, **(headers or {})}
@@ -230,20 +231,21 @@ class Sillok:
                 except FAILURES as why:
                     errors.append(Unreachable("E_UNREACHABLE", f"{at}: {why or type(why).__name__}", "is the daemon running?"))
                     continue
-                is_whole = not answer.is_cut and (accept != NDJSON or answer.lines[-1:] and answer.lines[-1]["type"] == "end")
-                if answer.status < 400 and (stream or is_whole):
+                is_whole = not answer.is_cut and (accept != NDJSON or answer.lines[-1:] and answer.lines[-1].get("type") == "end")
+                if answer.status < 300 and (stream or is_whole):
                     self._preferred[group] = at
                     return answer
                 errors.append(answer.error())  # 200: it was cut off
                 if errors[-1].status not in (200, 429, 502, 503, 504) and errors[-1].code not in ("E_ELSEWHERE", "E_CURSOR_AHEAD"):
                     raise errors[-1]
                 after = answer.headers.get("Retry-After", "")
-                wait = max(wait, min(float(after), 30.0)) if after.isdigit() else wait
+                if after.isascii() and after.isdigit():  # never sooner than that; the node may have told it to many
+                    wait = max(wait, min(float(after), 86_400.0) * random.uniform(1.0, 1.1))
             worth = [error for error in errors if error.code != "E_ELSEWHERE"]
             if not worth and deadline < FOREVER or time.monotonic() + wait > deadline:
                 raise (worth or errors)[0]  # but one of the nodes takes over when the home is silent
             log.warning("%s %s: %s; again in %.1f s", method, path, (worth or errors)[0], wait)
-            time.sleep(wait * random.uniform(0.7, 1.0))
+            time.sleep(wait)
             pause = min(pause * 2, 5.0)
 
     def append(self, events: Union[Mapping[str, Any], Iterable[Mapping[str, Any]]], *, expect: Optional[Tuple[str, int]] = None,
