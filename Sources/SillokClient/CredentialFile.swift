@@ -22,7 +22,11 @@ package struct CredentialFile: Sendable {
     ///   - hint: How one comes by such a file.
     package func secret(_ name: String, hint: String) throws(CommandFailure) -> String {
         let bytes: [UInt8]?
-        do throws(StoreError) { bytes = try SmallFile.read(path, .stream) } catch { throw CommandFailure(error) }
+        do throws(StoreError) { bytes = try SmallFile.read(path, .stream) } catch {
+            guard case .badFile = error else { throw CommandFailure(error) }
+            throw CommandFailure(
+                code: "E_NOT_A_FILE", "\(path) is no file with \(name) in it", hint: hint, exitCode: .inputMissing)
+        }
         guard let bytes else {
             throw CommandFailure(code: "E_IO", "there is no file \(path)", hint: hint, exitCode: .inputMissing)
         }

@@ -21,4 +21,23 @@ struct TokenFileTests {
         #expect(again.code == 73 && again.errors.contains("File exists"), "\(again.errors)")
         #expect(try String(contentsOfFile: file, encoding: .utf8) == token)
     }
+
+    @Test("A folder, or a file of another kind, that is named for a token or for certificates is told as such")
+    func namedFiles() throws {
+        let folder = try TemporaryFolder.made()
+        let (token, other) = (folder.file("token"), folder.file("other"))
+        for path in [token, other] { try "slk1_x\n".write(toFile: path, atomically: true, encoding: .utf8) }
+        chmod(token, 0o600)
+        for (words, code, name) in [
+            (["--token-file", folder.path], 66 as Int32, "E_NOT_A_FILE"),
+            (["--token-file", folder.file("none")], 66, "E_IO"),
+            (["--token-file", token, "--ca-file", folder.path], 66, "E_NOT_A_FILE"),
+            (["--token-file", token, "--ca-file", folder.file("none")], 66, "E_IO"),
+            (["--token-file", token, "--ca-file", other], 64, "E_USAGE"),
+        ] {
+            let run = try Programs.run("syncctl", ["whoami", "--url", "https://127.0.0.1:1"] + words)
+            #expect(run.code == code && run.errors.contains("[\(name)]"), "\(words): \(run.code) \(run.errors)")
+            #expect(!run.errors.contains("store's folder"), "\(run.errors)")
+        }
+    }
 }

@@ -72,11 +72,13 @@ private struct DayPart {
         (self.word, self.hours, self.isAfternoon) = (word, Array(hours), isAfternoon)
     }
 
+    private static let night = "밤"
+
     static let all = [
         DayPart(word: "오전", hours: 0...12, isAfternoon: false), DayPart(word: "오후", hours: 0...12, isAfternoon: true),
         DayPart(word: "새벽", hours: 0...6, isAfternoon: false), DayPart(word: "아침", hours: 5...11, isAfternoon: false),
         DayPart(word: "낮", hours: [12, 1, 2, 3, 4, 5], isAfternoon: true),
-        DayPart(word: "저녁", hours: 5...11, isAfternoon: true), DayPart(word: "밤", hours: 6...11, isAfternoon: true),
+        DayPart(word: "저녁", hours: 5...11, isAfternoon: true), DayPart(word: night, hours: 6...12, isAfternoon: true),
     ]
 
     /// Its first moment.
@@ -85,6 +87,8 @@ private struct DayPart {
     func milliseconds(_ time: Int64) -> Int64? {
         let hour = time / 3_600_000
         guard hours.contains(hour) else { return nil }
+        // The midnight that ends the day.
+        if word == Self.night, hour == 12 { return time + hour * 3_600_000 }
         return time - hour * 3_600_000 + (hour % 12 + (isAfternoon ? 12 : 0)) * 3_600_000
     }
 }

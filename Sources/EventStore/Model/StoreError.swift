@@ -87,7 +87,10 @@ public enum StoreError: Error, Hashable, Sendable {
         case ELOOP: .unsafe("\(path) is a symbolic link")
         case EISDIR, ENOTDIR, EEXIST:
             .badFile(
-                reason, wayOut: "the node did not make it so: move it out of the store's folder and start again")
+                reason,
+                wayOut:
+                    "where you named it, name another path; in a store's folder the node did not make it so: move it out and start again"
+            )
         case EROFS: .readOnly(path: path)
         case EACCES, EPERM: .forbidden(path: path)
         default: .io(reason)
