@@ -45,7 +45,8 @@ extension RouteTable {
             "The conversation of two: both get the same, which begins with the first of them.",
             parameters: [RouteParameter("as", .place, "Of an app: whose conversation with the other it is.")],
             answers: [
-                .json("It is there.", .ref("Direct")), .json(201, "It was begun.", .ref("Direct")),
+                .json("It is there.", .ref("Direct")),
+                .json(201, "It was begun, or the caller had left and is in it again.", .ref("Direct")),
                 RouteAnswer(403, "It is not for who asks.", "application/x-ndjson", .ref("AppendedLine")),
                 RouteAnswer(422, "There can be no such asker.", "application/x-ndjson", .ref("AppendedLine")),
             ], errors: [.author]),

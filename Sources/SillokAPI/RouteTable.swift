@@ -65,7 +65,9 @@ package enum RouteTable {
         "conversation", .text, repeatable: true, "Only events of this conversation.")
     private static let moments = [
         RouteParameter("as_of", .time, "Only what had happened by then; what came since then changes nothing."),
-        RouteParameter("known_at", .moment, "Only what this node's log had by then, or by that position."),
+        RouteParameter(
+            "known_at", .moment,
+            "Only what this node's log had by then, or by that position. Who reads all is told the position of a time."),
     ]
     private static let timeline =
         paging + [
@@ -175,7 +177,7 @@ package enum RouteTable {
             .tellLive, "POST", "/v1/conversations/{conversation}/live", speakers,
             "Tells followers what matters only now.",
             request: RouteBody(schema: .ref("LiveItem"), example: #"{"kind":"typing","author":"medibot"}"#),
-            answers: [RouteAnswer(202, "It was told to those who follow.")], errors: [.json, .author]),
+            answers: [RouteAnswer(202, "It was told to those who follow.")], errors: [.json, .author, .limit]),
         RouteSpecification(
             .listUsers, "GET", "/v1/users", allReaders.union([.user]),
             "Users who have a name, by name; for users all others, where the node's `users.listed` lets them.",

@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SillokAPI
 internal import SyncEngine
 
 /// What a start would refuse of the machine that a configuration speaks of; but for ports that others have, which may be free by then.
@@ -14,46 +15,76 @@ enum ConfigurationCheck {
             }
         }
         let api = configuration.api
-        look("api.jwt") { () throws(CommandFailure) in _ = try TokenIssuers.read(api.issuers) }
+        for issuer in api.issuers {
+            look("api.jwt") { () throws(CommandFailure) in _ = try TokenIssuers.read([issuer]) }
+        }
         look("api.tls.certificate") { () throws(CommandFailure) in _ = try APIServer.tls(api) }
         if !isDevelopment {
-            look("storage.dir") { () throws(CommandFailure) in try requirePlace(configuration.storage.dir) }
-            if let problem = api.socket.path.flatMap(socketProblem) { found.append(("api.socket.path", problem)) }
+            look("storage.dir") { () throws(CommandFailure) in
+                try requirePlace(configuration.storage.dir)
+                try requirePrivate(configuration.storage.dir)
+            }
+            look("api.socket.path") { () throws(CommandFailure) in
+                try requireSocket(api, store: configuration.storage.dir)
+            }
         }
         for (path, place) in [
             ("api.listen", api.listen), ("metrics.listen", configuration.metrics.listen),
             ("peers.listen", configuration.peers.listen),
         ] {
-            guard let place, let error = ListeningAddress.problem(host: place.host) else { continue }
+            guard let place, let error = ListeningAddress.problem(host: place.host, port: place.port) else {
+                continue
+            }
             found.append((path, "\(path): \(error)"))
         }
         return found
     }
 
-    /// Refuses a folder for a store that is none, or cannot be made: the daemon makes it, and no folder above it.
+    /// Refuses a folder for a store that is none, that this user cannot write in, or that cannot be made: the daemon makes it, and no
+    /// folder above it.
     static func requirePlace(_ folder: String) throws(CommandFailure) {
         var entry = stat()
         if stat(folder, &entry) == 0 {
-            if entry.st_mode & S_IFMT == S_IFDIR { return }
-            throw CommandFailure(
-                code: "E_IO", "storage.dir: \(folder) is no folder", hint: "another storage.dir (--data-dir)",
-                exitCode: .cannotCreate)
+            guard entry.st_mode & S_IFMT == S_IFDIR else { throw unusable("\(folder) is no folder") }
+            guard access(folder, R_OK | W_OK | X_OK) == 0 else { throw CommandFailure(StoreError.system(folder)) }
+            return
         }
+        guard errno == ENOENT || errno == ENOTDIR else { throw CommandFailure(StoreError.system(folder)) }
+        if lstat(folder, &entry) == 0 { throw unusable("\(folder) is a link that leads nowhere") }
         let parent = Settings.parent(of: folder)
-        guard access(parent, F_OK) != 0 else { return }
-        throw CommandFailure(
-            code: "E_IO", "storage.dir: there is no folder \(parent) to make \(folder) in",
-            hint: "make it, or another storage.dir (--data-dir)", exitCode: .cannotCreate)
+        guard stat(parent, &entry) == 0, entry.st_mode & S_IFMT == S_IFDIR else {
+            throw unusable("there is no folder \(parent) to make \(folder) in")
+        }
+        guard access(parent, W_OK | X_OK) == 0 else { throw CommandFailure(StoreError.system(parent)) }
+    }
+
+    private static func unusable(_ what: String) -> CommandFailure {
+        CommandFailure(
+            code: "E_IO", "storage.dir: \(what)", hint: "another storage.dir (--data-dir)", exitCode: .cannotCreate)
+    }
+
+    /// Refuses the folder of a store in which others may write, or that is another's. Root asks for the user as whom systemd starts the
+    /// daemon: of root it says nothing that the folder is that user's.
+    private static func requirePrivate(_ folder: String) throws(CommandFailure) {
+        var entry = stat()
+        guard stat(folder, &entry) == 0, geteuid() != 0 || entry.st_uid == 0 || entry.st_mode & 0o022 != 0 else {
+            return
+        }
+        do throws(StoreError) { try StoreLock.requirePrivate(folder) } catch { throw CommandFailure(error) }
     }
 
     /// systemd makes folders below /run when it starts the daemon: whether they are there is a remark.
-    private static func socketProblem(_ path: String) -> String? {
+    private static func requireSocket(
+        _ api: DaemonConfiguration.API, store: String
+    ) throws(CommandFailure) {
+        guard let path = api.socket.path else { return }
         var entry = stat()
-        if lstat(path, &entry) == 0, entry.st_mode & S_IFMT != S_IFSOCK {
-            return "api.socket.path: \(path) exists and is not a socket"
+        guard lstat(path, &entry) != 0 || entry.st_mode & S_IFMT == S_IFSOCK else {
+            throw CommandFailure(
+                code: "E_SOCKET", "api.socket.path: \(path) exists and is not a socket", exitCode: .cannotCreate)
         }
         let folder = Settings.parent(of: path)
-        guard !folder.hasPrefix("/run/"), access(folder, F_OK) != 0 else { return nil }
-        return "api.socket.path: there is no folder \(folder)"
+        if folder.hasPrefix("/run/"), access(folder, F_OK) != 0 { return }
+        try APIServer.requirePlace(api, store: store)
     }
 }

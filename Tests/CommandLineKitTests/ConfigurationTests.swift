@@ -81,7 +81,7 @@ private func load(
         let loaded = load(
             "{\n storage: { dir: '/file', min_free: '1GiB' },\n node: { name: 'file' } }",
             environment: [
-                "SYNCD_STORAGE__DIR": "/environment", "SYNCD_NODE__NAME": "environment", "SYNCD_CONFIG": "x",
+                "SYNCD_STORAGE__DIR": "/environment", "SYNCD_NODE__NAME": "environment",
                 "SYNCD_API__SOCKET__PATH": "none", "SYNCD_STORAGE__WITNESS": "null", "PATH": "/bin",
             ], flags: [("--data-dir", "/flag")])
         #expect(loaded.problems == [])
@@ -184,7 +184,7 @@ private func load(
         ("{peers: {nodes: [{name: 'b'}]}}", "1:18: peers.nodes: peer 'b' has no 'id'"),
         ("{peers: {nodes: [{id: '\(idA)'}]}}", "1:18: peers.nodes: this peer has no 'name'"),
         (
-            "{peers: {nodes: [{name: 'b',\n adress: 'x:1'}]}}",
+            "{peers: {nodes: [{name: 'b',\n adress: 'x:1', id: '\(idA)'}]}}",
             "2:2: peers.nodes: unknown key 'adress'; did you mean 'address'?"
         ),
         (

@@ -83,7 +83,7 @@ private func local(_ text: String, zone: Zone = seoul, now: Int64 = now) throws(
             ("25시", .noSuchTime),
             ("3시 60분", .noSuchTime), ("0am", .noSuchTime), ("13pm", .noSuchTime), ("2월 30일", .noSuchTime),
             ("13월 1일", .noSuchTime), ("2026년 2월 29일", .noSuchTime), ("2026. 13. 1.", .noSuchTime),
-            ("밤 12시", .noSuchTime),
+            ("저녁 12시", .noSuchTime),
             ("지난주 8월", .unknownForm), ("3시 20분 전", .unknownForm), ("8월 전", .unknownForm),
             ("어젯밤 1시", .noSuchTime), ("세 반", .unknownForm), ("Feb 30", .noSuchTime), ("Aug 1st", .unknownForm),
             ("last 3pm", .unknownForm), ("Augus 1", .unknownForm), ("last", .unknownForm), ("2 분 반 전", .unknownForm),

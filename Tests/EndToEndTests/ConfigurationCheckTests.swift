@@ -25,7 +25,7 @@ struct ConfigurationCheckTests {
         """.write(toFile: file, atomically: true, encoding: .utf8)
         let contradicted = try await syncd.run(["--config", file, "--check-config"])
         #expect(contradicted.code == 78 && contradicted.errors.contains(":1:"), "\(contradicted.text)")
-        #expect(contradicted.errors.contains("nope") && contradicted.errors.contains("are both 127.0.0.1:7461"))
+        #expect(contradicted.errors.contains("nope") && contradicted.errors.contains("are one place"))
         try """
         { storage: { dir: "\(folder.file("new"))" },
           api: { tls: { certificate: "\(folder.file("c.pem"))", key: "\(folder.file("c.pem"))" },
@@ -37,7 +37,7 @@ struct ConfigurationCheckTests {
             (#"storage: { dir: "\#(folder.file("no/where"))" }"#, "there is no folder \(folder.file("no")) to make"),
             (#"peers: { listen: "203.0.113.9:7460" }"#, "EADDRNOTAVAIL"),
             (#"api: { socket: { path: "\#(file)" } }"#, "is not a socket"),
-            (#"api: { socket: { path: "\#(folder.file("no/where.sock"))" } }"#, "there is no folder"),
+            (#"api: { socket: { path: "\#(folder.file("no/where.sock"))" } }"#, "No such file or directory"),
         ] {
             let file = folder.file("place.json5")
             try #"{ \#(text) }"#.write(toFile: file, atomically: true, encoding: .utf8)
@@ -51,5 +51,58 @@ struct ConfigurationCheckTests {
         let lines = unusable.text.split(separator: "\n")
         #expect(unusable.code == 78 && lines.count == 3, "\(unusable.text)\(unusable.errors)")
         #expect(unusable.text.contains("/nope.jwks is not there") && unusable.text.contains("api.tls"))
+    }
+
+    private func check(_ text: String, _ environment: [String: String] = [:]) async throws -> (
+        code: Int32, said: String
+    ) {
+        let file = folder.file("c.json5")
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        var syncd = syncd
+        syncd.environment.merge(environment) { $1 }
+        let run = try await syncd.run(["--config", file, "--check-config"])
+        return (run.code, run.text + run.errors)
+    }
+
+    @Test(
+        "Places that a start refuses are refused: links, folders of all, long names, ports that another listener has")
+    func places() async throws {
+        let (link, open) = (folder.file("link"), folder.file("open"))
+        symlink("/nowhere/at/all", link)
+        mkdir(open, 0o777)
+        chmod(open, 0o777)
+        for (text, said) in [
+            (#"storage: { dir: "\#(link)" }"#, "link that leads nowhere"),
+            (#"storage: { dir: "\#(open)" }"#, "others may write in"),
+            (#"storage: { dir: "/dev/null/x" }"#, "/dev/null"),
+            (#"storage: { dir: "\#(folder.file(String(repeating: "n", count: 256)))" }"#, "File name too long"),
+            (#"peers: { listen: "0.0.0.0:7471" }, metrics: { listen: "127.0.0.1:7471" }"#, "7471"),
+            (#"api: { listen: "127.0.0.1:7471" }, metrics: { listen: "localhost:7471" }"#, "7471"),
+        ] {
+            let found = try await check("{ \(text) }")
+            #expect(found.code == 78 && found.said.contains(said), "\(text): \(found)")
+        }
+        let inside = folder.file("new")
+        let fine = try await check(
+            #"{ storage: { dir: "\#(inside)" }, api: { socket: { path: "\#(inside)/api.sock", group: null } } }"#)
+        #expect(fine.code == 0, "\(fine)")
+    }
+
+    @Test("Each fault of a list is named, and each variable that sets nothing")
+    func each() async throws {
+        let faults = try await check(
+            #"{ peers: { nodes: [{ name: "a" }, { address: "x" }] }, api: { socket: { roles: { kim: ["king"], "uid:1": ["queen"] } } } }"#
+        )
+        for said in ["peer 'a' has no 'id'", "this peer has no 'name'", "'kim' names no one"] {
+            #expect(faults.said.contains(said), "\(said): \(faults)")
+        }
+        #expect(faults.code == 78 && faults.said.components(separatedBy: "a role is").count == 3, "\(faults)")
+        for (name, right) in [("SYNCD_LOG_LEVEL", "SYNCD_LOG__LEVEL"), ("SYNCD_API_LISTEN", "SYNCD_API__LISTEN")] {
+            // What an orchestrator sets for a service of that name is none of these.
+            let found = try await check(
+                "{}", [name: "debug", "SYNCD_SERVICE_HOST": "10.0.0.1", "SYNCD_PORT": "tcp://x"])
+            #expect(!found.said.contains("SERVICE"))
+            #expect(found.code == 78 && found.said.contains(name) && found.said.contains(right), "\(found)")
+        }
     }
 }

@@ -135,4 +135,33 @@ extension DoorRulesTests {
         let one = try #require(api.ask("GET", "/v1/users/bob/readers?limit=1", headers: [bob])?.1)
         #expect(one.count == 2 && one.last?["more"] as? Bool == true)
     }
+
+    @Test(
+        "Who was put out hears nothing that is said after it, told live or stored, whatever their filter (INV-13)",
+        arguments: ["", "&type=message.posted"])
+    func putOutWhileFollowing(filter: String) throws {
+        let lee = try token("u/lee", "user:lee")
+        let accept = "Accept: application/x-ndjson"
+        let stream = HandRequest(daemon, "GET", "/v1/changes?after=now&live=1\(filter)", [accept, lee])
+        #expect(stream.status(seconds: 5) == 200)
+        for round in 0..<20 {
+            let group = "g-\(round)"
+            func post(_ type: String, _ data: String) -> Int { append(line(type, "own", in: group, data)).0 }
+            #expect(post("conversation.started", #"{"participants":["own","lee"]}"#) == 200)
+            #expect(post("message.posted", #"{"text":"seen"}"#) == 200)
+            // They are known to take part by what they have heard.
+            let heard = api.ask(
+                "POST", "/v1/conversations/\(group)/live",
+                body: #"{"kind":"delta","author":"own","in_reply_to":"\#(UUID())","n":0,"text":"heard"}"#)
+            #expect(heard?.0 == 202, "\(heard?.2 ?? "")")
+            #expect(post("participant.left", #"{"user":"lee"}"#) == 200)
+            let told = api.ask(
+                "POST", "/v1/conversations/\(group)/live",
+                body: #"{"kind":"delta","author":"own","in_reply_to":"\#(UUID())","n":0,"text":"HIDDEN"}"#)
+            #expect(told?.0 == 202)
+            #expect(post("message.posted", #"{"text":"HIDDEN"}"#) == 200)
+        }
+        let text = stream.read(seconds: 3).text
+        #expect(text.contains("seen") && !text.contains("HIDDEN"), "\(text.prefix(2_000))")
+    }
 }

@@ -23,7 +23,7 @@ struct TokenFileTests {
     }
 
     @Test("A folder, or a file of another kind, that is named for a token or for certificates is told as such")
-    func namedFiles() throws {
+    func namedFiles() async throws {
         let folder = try TemporaryFolder.made()
         let (token, other) = (folder.file("token"), folder.file("other"))
         for path in [token, other] { try "slk1_x\n".write(toFile: path, atomically: true, encoding: .utf8) }
@@ -35,7 +35,7 @@ struct TokenFileTests {
             (["--token-file", token, "--ca-file", folder.file("none")], 66, "E_IO"),
             (["--token-file", token, "--ca-file", other], 64, "E_USAGE"),
         ] {
-            let run = try Programs.run("syncctl", ["whoami", "--url", "https://127.0.0.1:1"] + words)
+            let run = try await Tool.named("syncctl").run(["whoami", "--url", "https://127.0.0.1:1"] + words)
             #expect(run.code == code && run.errors.contains("[\(name)]"), "\(words): \(run.code) \(run.errors)")
             #expect(!run.errors.contains("store's folder"), "\(run.errors)")
         }

@@ -84,6 +84,9 @@ struct Sight {
     /// Who takes part may have changed.
     mutating func forget(_ conversation: String) { memberships[ByteText(conversation)] = nil }
 
+    /// Who takes part may have changed anywhere.
+    mutating func forgetAll() { memberships = [:] }
+
     private mutating func memberships(
         in conversation: String, _ views: ViewReader
     ) throws(StoreError) -> [Membership] {

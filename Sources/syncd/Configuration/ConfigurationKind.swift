@@ -5,10 +5,45 @@ internal import EventStore
 struct ConfigurationFailure: Error, Sendable, Equatable {
     let message: String
     var position: TextPosition?
+    /// What else is wrong with the value.
+    private(set) var others: [ConfigurationFailure] = []
 
     init(_ message: String, at position: TextPosition? = nil) {
         self.message = message
         self.position = position
+    }
+
+    /// Of several failures, at least one.
+    fileprivate init(_ all: [ConfigurationFailure]) {
+        self = all[0]
+        others = Array(all.dropFirst())
+    }
+
+    /// All that is wrong, each by itself.
+    var all: [ConfigurationFailure] { [ConfigurationFailure(message, at: position)] + others }
+}
+
+/// What is wrong with the parts of a value.
+struct ConfigurationFaults {
+    private var found: [ConfigurationFailure] = []
+
+    /// What `body` gives. What is wrong with it is at `position` where it names no place of its own; then `nil`.
+    mutating func part<Part>(
+        at position: TextPosition, _ body: () throws(ConfigurationFailure) -> Part
+    ) -> Part? {
+        do throws(ConfigurationFailure) { return try body() } catch {
+            found += error.all.map { ConfigurationFailure($0.message, at: $0.position ?? position) }
+            return nil
+        }
+    }
+
+    mutating func add(_ message: String, at position: TextPosition) {
+        found.append(ConfigurationFailure(message, at: position))
+    }
+
+    /// Fails with all of them, if there are any.
+    func end() throws(ConfigurationFailure) {
+        if !found.isEmpty { throw ConfigurationFailure(found) }
     }
 }
 
@@ -84,15 +119,18 @@ extension ConfigurationKind<[String]> {
         guard case .array(let elements) = value.content else {
             throw ConfigurationFailure("expected a list of media types, not \(value.kind)")
         }
-        return try elements.map { (element) throws(ConfigurationFailure) in
-            guard case .string(let text) = element.content,
+        var (types, faults) = ([String](), ConfigurationFaults())
+        for element in elements {
+            if case .string(let text) = element.content,
                 AttachmentItem.isMediaType(text.hasSuffix("/*") ? text.dropLast() + "x" : text)
-            else {
-                throw ConfigurationFailure(
-                    "expected a media type, as \"image/png\" or \"image/*\"", at: element.position)
+            {
+                types.append(text)
+            } else {
+                faults.add("expected a media type, as \"image/png\" or \"image/*\"", at: element.position)
             }
-            return text
         }
+        try faults.end()
+        return types
     } show: { types in
         "[" + types.map(ConfigurationText.quoted).joined(separator: ", ") + "]"
     }

@@ -9,7 +9,7 @@ struct ConfigurationSources: Sendable {
     var text: String?
     /// Files that are read after it, in this order.
     var additions: [(path: String, text: String)] = []
-    /// The environment; only names that begin with `SYNCD_` and have a double underscore matter.
+    /// The environment; only names that begin with `SYNCD_` matter.
     var environment: [String: String] = [:]
     /// Flags as given: `--data-dir` and its value.
     var flags: [(name: String, value: String)] = []
@@ -30,11 +30,19 @@ struct ConfigurationSources: Sendable {
         return loaded
     }
 
+    /// Whether a variable that is no key's was meant as one: it has its form, or would with two underscores for one. Others may be what an
+    /// orchestrator tells of a service of this name (`SYNCD_SERVICE_HOST`).
+    private static func isMeant(_ name: String, _ variables: [String]) -> Bool {
+        name.contains("__")
+            || variables.contains { $0.replacing("__", with: "_") == name || $0.hasPrefix(name + "__") }
+    }
+
     private func readEnvironment(into loaded: inout LoadedConfiguration) {
         let settings = ConfigurationSetting.all
         for (name, value) in environment.sorted(by: { $0.key < $1.key })
-        where name.hasPrefix("SYNCD_") && name.contains("__") {
+        where name.hasPrefix("SYNCD_") {
             guard let setting = settings.first(where: { $0.variable == name }) else {
+                guard Self.isMeant(name, settings.map(\.variable)) else { continue }
                 let nearest = Suggestion.nearest(to: name, among: settings.map(\.variable))
                 let question = nearest.map { "; did you mean \($0)?" } ?? ""
                 loaded.report(.environment(name), "this variable sets no configuration\(question)")
@@ -99,6 +107,8 @@ struct LoadedConfiguration: Sendable {
     /// Everything that is wrong; the daemon starts only if this is empty.
     private(set) var problems: [ConfigurationProblem] = []
     private var origins: [String: ConfigurationOrigin] = [:]
+    /// Keys whose values are wrong. What is in effect of them was not meant.
+    private var mistaken: [String] = []
 
     /// One key as it is in effect.
     struct Effective: Sendable, Equatable {
@@ -134,9 +144,12 @@ struct LoadedConfiguration: Sendable {
     /// Who said what is in effect for a key.
     func origin(of path: String) -> ConfigurationOrigin { origins[path] ?? .builtIn }
 
+    /// Whether a value that was said for a key is no such value.
+    func isMistaken(_ path: String) -> Bool { mistaken.contains(path) }
+
     /// Adds what is wrong with the values of these keys as they are in effect.
     mutating func report(_ found: [(path: String, message: String)]) {
-        for (path, message) in found { report(origin(of: path), message) }
+        for (path, message) in found where !isMistaken(path) { report(origin(of: path), message) }
     }
 
     fileprivate mutating func report(_ origin: ConfigurationOrigin, _ message: String) {
@@ -150,7 +163,10 @@ struct LoadedConfiguration: Sendable {
             try setting.read(value, &configuration)
             origins[setting.path] = origin(value.position)
         } catch {
-            report(origin(error.position ?? value.position), "\(setting.path): \(error.message)")
+            mistaken.append(setting.path)
+            for fault in error.all {
+                report(origin(fault.position ?? value.position), "\(setting.path): \(fault.message)")
+            }
         }
     }
 
@@ -164,6 +180,7 @@ struct LoadedConfiguration: Sendable {
             do throws(JSON5SyntaxError) {
                 content = try JSON5Reader.read(text).content
             } catch {
+                mistaken.append(setting.path)
                 return report(origin, "\(setting.path): \(error.position): \(error.message)")
             }
         }

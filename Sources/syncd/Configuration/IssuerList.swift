@@ -9,19 +9,25 @@ extension ConfigurationKind<[DaemonConfiguration.Issuer]> {
         guard case .array(let elements) = value.content else {
             throw ConfigurationFailure("expected an array, not \(value.kind)")
         }
-        var issuers: [DaemonConfiguration.Issuer] = []
+        var (issuers, faults) = ([DaemonConfiguration.Issuer](), ConfigurationFaults())
         for element in elements {
-            let issuer = try IssuerList.issuer(element)
-            for other in issuers {
-                let isOne = other.rules.issuer == issuer.rules.issuer && other.rules.audience == issuer.rules.audience
-                guard other.rules.name != issuer.rules.name, !isOne else {
-                    throw ConfigurationFailure(
-                        "'\(issuer.rules.name)' has the name, or the issuer and audience, of one before it",
-                        at: element.position)
-                }
+            let read = faults.part(at: element.position) { () throws(ConfigurationFailure) in
+                try IssuerList.issuer(element)
+            }
+            guard let issuer = read else { continue }
+            let rules = issuer.rules
+            let isTwice = issuers.contains { other in
+                other.rules.name == rules.name
+                    || other.rules.issuer == rules.issuer && other.rules.audience == rules.audience
+            }
+            if isTwice {
+                faults.add(
+                    "'\(rules.name)' has the name, or the issuer and audience, of one before it", at: element.position
+                )
             }
             issuers.append(issuer)
         }
+        try faults.end()
         return issuers
     } show: { issuers in
         var array = JSONArray()
@@ -50,8 +56,9 @@ private enum IssuerList {
         var texts: [String: String] = [:]
         var user: TokenIssuer.SubjectForm?
         var allowed: Set<Role> = []
+        var faults = ConfigurationFaults()
         for member in members {
-            do throws(ConfigurationFailure) {
+            _ = faults.part(at: member.value.position) { () throws(ConfigurationFailure) in
                 switch member.name {
                 case "name": texts["name"] = try name(member.value)
                 case "jwks_file": texts["jwks_file"] = try ConfigurationKind<String>.path.read(member.value)
@@ -62,24 +69,22 @@ private enum IssuerList {
                 case "allow": allowed = try roles(member.value)
                 default: throw unknown(member)
                 }
-            } catch {
-                throw ConfigurationFailure(error.message, at: error.position ?? member.value.position)
             }
         }
-        func required(_ name: String) throws(ConfigurationFailure) -> String {
-            guard let text = texts[name] else {
-                throw ConfigurationFailure("this provider has no '\(name)'", at: value.position)
-            }
-            return text
+        for name in ["name", "issuer", "audience", "jwks_file"] where !members.contains(where: { $0.name == name }) {
+            faults.add("this provider has no '\(name)'", at: value.position)
         }
-        guard texts["roles_claim"] != nil || allowed.isEmpty else {
-            throw ConfigurationFailure("'allow' has no effect without 'roles_claim'", at: value.position)
+        if !allowed.isEmpty, !members.contains(where: { $0.name == "roles_claim" && $0.value.content != .null }) {
+            faults.add("'allow' has no effect without 'roles_claim'", at: value.position)
         }
+        try faults.end()
+        guard let name = texts["name"], let issuer = texts["issuer"], let audience = texts["audience"],
+            let keys = texts["jwks_file"]
+        else { throw ConfigurationFailure("this is no provider", at: value.position) }
         let rules = TokenIssuer(
-            name: try required("name"), issuer: try required("issuer"), audience: try required("audience"),
-            user: user,
-            rolesClaim: texts["roles_claim"], allowed: allowed)
-        return DaemonConfiguration.Issuer(rules: rules, keys: try required("jwks_file"))
+            name: name, issuer: issuer, audience: audience, user: user, rolesClaim: texts["roles_claim"],
+            allowed: allowed)
+        return DaemonConfiguration.Issuer(rules: rules, keys: keys)
     }
 
     /// It stands behind the last colon of an actor.
@@ -106,19 +111,9 @@ private enum IssuerList {
     }
 
     private static func roles(_ value: JSON5Value) throws(ConfigurationFailure) -> Set<Role> {
-        guard case .array(let elements) = value.content else {
-            throw ConfigurationFailure("expected an array of roles, not \(value.kind)")
-        }
-        var roles: Set<Role> = []
-        for element in elements {
-            guard case .string(let text) = element.content, let role = Role(text: text) else {
-                throw ConfigurationFailure("a role is \(Role.forms)", at: element.position)
-            }
-            guard role != .admin else {
-                throw ConfigurationFailure(
-                    "no token of another gives 'admin'; 'syncctl tokens create' does", at: element.position)
-            }
-            roles.insert(role)
+        let roles = try RoleList.read(value)
+        guard !roles.contains(.admin) else {
+            throw ConfigurationFailure("no token of another gives 'admin'; 'syncctl tokens create' does")
         }
         return roles
     }

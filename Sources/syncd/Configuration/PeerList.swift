@@ -6,15 +6,19 @@ extension ConfigurationKind<[DaemonConfiguration.Peer]> {
         guard case .array(let elements) = value.content else {
             throw ConfigurationFailure("expected an array, not \(value.kind)")
         }
-        var peers: [DaemonConfiguration.Peer] = []
+        var (peers, faults) = ([DaemonConfiguration.Peer](), ConfigurationFaults())
         for element in elements {
-            let peer = try PeerList.peer(element)
-            for other in peers where other.name == peer.name || other.id == peer.id {
+            let read = faults.part(at: element.position) { () throws(ConfigurationFailure) in
+                try PeerList.peer(element)
+            }
+            guard let peer = read else { continue }
+            if let other = peers.first(where: { $0.name == peer.name || $0.id == peer.id }) {
                 let what = other.name == peer.name ? "the name '\(peer.name)'" : "the id of '\(other.name)'"
-                throw ConfigurationFailure("\(what) stands twice", at: element.position)
+                faults.add("\(what) stands twice", at: element.position)
             }
             peers.append(peer)
         }
+        try faults.end()
         return peers
     } show: { peers in
         var array = JSONArray()
@@ -37,20 +41,25 @@ private enum PeerList {
         var name: String?
         var address: NetworkAddress?
         var id: String?
+        var faults = ConfigurationFaults()
         for member in members {
-            do throws(ConfigurationFailure) {
+            _ = faults.part(at: member.value.position) { () throws(ConfigurationFailure) in
                 switch member.name {
                 case "name": name = try ConfigurationKind<String>.name.read(member.value)
                 case "address": address = try ConfigurationKind.optional(.address).read(member.value)
                 case "id": id = try ConfigurationKind<String>.nodeID.read(member.value)
                 default: throw unknown(member)
                 }
-            } catch {
-                throw ConfigurationFailure(error.message, at: error.position ?? member.value.position)
             }
         }
-        guard let name else { throw ConfigurationFailure("this peer has no 'name'", at: value.position) }
-        guard let id else { throw ConfigurationFailure("peer '\(name)' has no 'id'", at: value.position) }
+        if !members.contains(where: { $0.name == "name" }) {
+            faults.add("this peer has no 'name'", at: value.position)
+        }
+        if !members.contains(where: { $0.name == "id" }) {
+            faults.add("\(name.map { "peer '\($0)'" } ?? "this peer") has no 'id'", at: value.position)
+        }
+        try faults.end()
+        guard let name, let id else { throw ConfigurationFailure("this is no peer", at: value.position) }
         return DaemonConfiguration.Peer(name: name, address: address, id: id)
     }
 

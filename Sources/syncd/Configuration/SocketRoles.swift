@@ -7,26 +7,22 @@ extension ConfigurationKind<[DaemonConfiguration.SocketGrant]> {
         guard case .object(let members) = value.content else {
             throw ConfigurationFailure("expected an object, not \(value.kind)")
         }
-        var grants: [DaemonConfiguration.SocketGrant] = []
+        var (grants, faults) = ([DaemonConfiguration.SocketGrant](), ConfigurationFaults())
         for member in members {
-            guard let holder = DaemonConfiguration.SocketGrant.Holder(text: member.name) else {
-                throw ConfigurationFailure(
+            let holder = DaemonConfiguration.SocketGrant.Holder(text: member.name)
+            if holder == nil {
+                faults.add(
                     "'\(member.name)' names no one; write uid:<number>, user:<name> or group:<name>",
                     at: member.position)
             }
-            guard case .array(let elements) = member.value.content else {
-                throw ConfigurationFailure(
-                    "expected an array of roles, not \(member.value.kind)", at: member.value.position)
+            let roles = faults.part(at: member.value.position) { () throws(ConfigurationFailure) in
+                try RoleList.read(member.value)
             }
-            var roles: Set<Role> = []
-            for element in elements {
-                guard case .string(let text) = element.content, let role = Role(text: text) else {
-                    throw ConfigurationFailure("a role is \(Role.forms)", at: element.position)
-                }
-                roles.insert(role)
+            if let holder, let roles {
+                grants.append(DaemonConfiguration.SocketGrant(holder: holder, roles: roles))
             }
-            grants.append(DaemonConfiguration.SocketGrant(holder: holder, roles: roles))
         }
+        try faults.end()
         return grants
     } show: { grants in
         let members = grants.map { grant in
@@ -34,6 +30,25 @@ extension ConfigurationKind<[DaemonConfiguration.SocketGrant]> {
             return "\(ConfigurationText.quoted(grant.holder.text)):[\(roles)]"
         }
         return "{\(members.joined(separator: ","))}"
+    }
+}
+
+enum RoleList {
+    /// What a list of roles names.
+    static func read(_ value: JSON5Value) throws(ConfigurationFailure) -> Set<Role> {
+        guard case .array(let elements) = value.content else {
+            throw ConfigurationFailure("expected an array of roles, not \(value.kind)")
+        }
+        var (roles, faults) = (Set<Role>(), ConfigurationFaults())
+        for element in elements {
+            if case .string(let text) = element.content, let role = Role(text: text) {
+                roles.insert(role)
+            } else {
+                faults.add("a role is \(Role.forms)", at: element.position)
+            }
+        }
+        try faults.end()
+        return roles
     }
 }
 

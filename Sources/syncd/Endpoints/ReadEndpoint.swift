@@ -186,7 +186,8 @@ struct ReadEndpoint {
         end.add("count", page.count)
         end.add("position", self.end.position)
         end.add("more", page.hasMore)
-        if let time = request.moment.knownTime {
+        // Where the log stood then counts and times what it appended, and so what the caller does not see.
+        if let time = request.moment.knownTime, sight.isWhole {
             let known = try views.log.known(at: time)
             end.add("known_at", known.position)
             if !known.isExact { end.add("approximate", true) }

@@ -29,8 +29,10 @@ final class FeedDesk {
     /// When the last commits were.
     var commits = CommitTimes()
     private var delays = DurationHistogram()
-    /// Events in the order of their positions, without gaps.
+    /// The last events through ``swept``, in the order of their positions, without gaps.
     private var (recent, recentBytes) = ([FeedItem](), 0)
+    /// Everything up to here was looked at for who comes and goes; `nil` until someone follows.
+    private var swept: UInt64?
     /// Tells the hub that a follower goes on later: its client has taken what was there.
     private let later: @Sendable (UInt64) -> Void
     /// Tells the hub that the client of a stream has left.
@@ -130,7 +132,9 @@ final class FeedDesk {
     func advanced(durable: UInt64) -> [UInt64] { turn(followers.keys.sorted(), durable: durable) }
 
     /// Something that matters only now: for those who can take it at once.
-    func tell(_ item: LiveItem) {
+    func tell(_ item: LiveItem, durable: UInt64) {
+        // Who has left before it was told does not hear it, though the turn that shows them the leave is still to come.
+        do throws(StoreError) { try extendRecent(try currentLog(), through: durable) } catch { return }
         let object = item.object
         for (id, follower) in followers where follower.request.isLive && !follower.isFull {
             let wanted = follower.filter.conversations
@@ -331,12 +335,7 @@ final class FeedDesk {
         try reader.fresh { views throws(StoreError) in
             seen = []
             for item in items {
-                let header = item.stored.event.header
-                // Who takes part changes with the event itself, and with what is said without a list.
-                if let conversation = header.conversation, Membership.mayChange(with: header.type) {
-                    sight.forget(conversation)
-                }
-                if try sight.sees(header, views) { seen.append(item) }
+                if try sight.sees(item.stored.event.header, views) { seen.append(item) }
             }
         }
         followers[id]?.sight = sight
@@ -369,7 +368,8 @@ final class FeedDesk {
         let current = try readers.currentLog()
         guard current !== log else { return current }
         let old = log
-        (log, lines, recent, recentBytes) = (current, nil, [], 0)
+        (log, lines, recent, recentBytes, swept) = (current, nil, [], 0, nil)
+        for id in followers.keys { followers[id]?.sight.forgetAll() }
         incarnation = try current.incarnation()
         guard let old else { return current }
         for (id, follower) in followers {
@@ -405,18 +405,28 @@ final class FeedDesk {
         return made
     }
 
-    /// Reads what has come, once for all who are at the end.
+    /// Reads what has come, once for all who are at the end. What followers remember of who takes part is forgotten where it may have
+    /// changed, whether or not they want the event that changed it.
     private func extendRecent(_ log: LogReader, through durable: UInt64) throws(StoreError) {
-        let places = followers.values.compactMap { $0.place?.position }
-        guard let last = recent.last?.stored.position ?? places.max(), last < durable else { return }
+        let last = swept ?? followers.values.compactMap { $0.place?.position }.max() ?? durable
+        guard last < durable else { return swept = last }
         // Who is so far behind reads for himself, and what would be kept is passed over soon.
-        guard durable - last <= UInt64(Self.tail.events) else { return (recent, recentBytes) = ([], 0) }
+        guard durable - last <= UInt64(Self.tail.events) else {
+            for id in followers.keys { followers[id]?.sight.forgetAll() }
+            (recent, recentBytes, swept) = ([], 0, durable)
+            return
+        }
         let lines = try lines(of: log)
         for stored in try log.page(after: last, through: durable) {
             let item = try FeedItem(stored, incarnation: incarnation, lines)
+            let header = stored.event.header
+            if let conversation = header.conversation, Membership.mayChange(with: header.type) {
+                for id in followers.keys { followers[id]?.sight.forget(conversation) }
+            }
             recent.append(item)
             recentBytes += item.object.count
         }
+        swept = durable
         var surplus = 0
         while recent.count - surplus > 1,
             recentBytes > Self.tail.bytes || recent.count - surplus > Self.tail.events

@@ -89,14 +89,14 @@ final class FeedHub: Sendable {
                 return exchange.refuse(.author, "author: the one that the token is for")
             }
             let now = MonotonicClock.now / 1_000_000
-            if let reason = budget.withLock({ $0.refuses(item, of: exchange.client, now: now) }) {
-                return exchange.refuse(.rate, reason, hint: "fewer and larger items; the whole reply when it is done")
+            if let (code, reason) = budget.withLock({ $0.refuses(item, of: exchange.client, now: now) }) {
+                return exchange.refuse(code, reason, hint: "fewer and larger items; the whole reply when it is done")
             }
-            worker.submit { desk in
+            worker.submit { [store] desk in
                 guard desk.mayTell(admitted.caller, item) else {
                     return exchange.refuse(.author, "the token's holder is not in the conversation")
                 }
-                desk.tell(item)
+                desk.tell(item, durable: store.durable)
                 exchange.reply(status: 202, contentType: nil)
             }
         } catch {

@@ -88,21 +88,26 @@ struct LiveBudget {
     private var seconds: [UInt64: (second: UInt64, count: Int)] = [:]
     private var replies: [ByteText: Reply] = [:]
 
-    /// Why an item of this connection cannot be told at `now`, monotonic milliseconds; `nil`: it can, and counts.
-    mutating func refuses(_ item: LiveItem, of client: UInt64, now: UInt64) -> String? {
+    /// Why an item of this connection cannot be told at `now`, monotonic milliseconds; `nil`: it can, and counts. What a later try
+    /// changes nothing of is no matter of the rate.
+    mutating func refuses(
+        _ item: LiveItem, of client: UInt64, now: UInt64
+    ) -> (code: ErrorCode, reason: String)? {
         if seconds.count >= Self.most { seconds = seconds.filter { $0.value.second == now / 1_000 } }
         if replies.count >= Self.most { replies = replies.filter { now - $0.value.began < Self.reply.milliseconds } }
-        guard seconds.count < Self.most, replies.count < Self.most else { return "too much is told live" }
+        guard seconds.count < Self.most, replies.count < Self.most else { return (.rate, "too much is told live") }
         let count = seconds[client].map { $0.second == now / 1_000 ? $0.count : 0 } ?? 0
-        guard count < Self.perSecond else { return "more than \(Self.perSecond) items in a second" }
+        guard count < Self.perSecond else { return (.rate, "more than \(Self.perSecond) items in a second") }
         seconds[client] = (now / 1_000, count + 1)
         guard let id = item.inReplyTo else { return nil }
         let name = ByteText("\(id) \(item.author ?? "")")
         var reply = replies[name] ?? Reply(began: now, bytes: 0)
         reply.bytes += item.text?.utf8.count ?? 0
         guard reply.bytes <= Self.reply.bytes, now - reply.began <= Self.reply.milliseconds else {
-            return
+            return (
+                .limit,
                 "a reply is told live for \(Self.reply.milliseconds / 1_000) s and \(Self.reply.bytes) bytes at most"
+            )
         }
         replies[name] = reply
         return nil

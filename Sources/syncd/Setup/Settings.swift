@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import EventStore
 internal import Glibc
+internal import SyncEngine
 
 /// What the daemon was told, from flags, environment and file.
 struct Settings {
@@ -65,13 +66,16 @@ struct Settings {
     }
 
     /// What is wrong with values that each are fine, by key: the daemon would not start, or others could read tokens on their way.
-    private static func contradictions(_ configuration: DaemonConfiguration) -> Refused {
+    private static func contradictions(_ loaded: LoadedConfiguration) -> Refused {
         var found: Refused = []
+        let configuration = loaded.configuration
         let api = configuration.api
-        if (api.tls.certificate == nil) != (api.tls.key == nil) {
+        // What is wrong in itself was meant to be there.
+        let isTLSKnown = !loaded.isMistaken("api.tls.certificate") && !loaded.isMistaken("api.tls.key")
+        if isTLSKnown, (api.tls.certificate == nil) != (api.tls.key == nil) {
             found.append(
                 (
-                    "api.tls.certificate",
+                    api.tls.certificate == nil ? "api.tls.key" : "api.tls.certificate",
                     "api.tls has a certificate or a key, but not both: api.tls.certificate and api.tls.key"
                 ))
         }
@@ -79,7 +83,7 @@ struct Settings {
             guard let file, access(file, F_OK) != 0, errno == ENOENT || errno == ENOTDIR else { continue }
             found.append((path, "\(path): \(file) is not there; it takes the path of the file, in PEM"))
         }
-        if let listen = api.listen, !listen.isLoopback, api.tls.certificate == nil {
+        if let listen = api.listen, !listen.isLoopback, isTLSKnown, api.tls.certificate == nil {
             found.append(
                 (
                     "api.listen",
@@ -100,8 +104,15 @@ struct Settings {
             ("peers.listen", configuration.peers.listen),
         ].compactMap { path, place in place.map { (path, $0) } }
         for (index, (path, place)) in places.enumerated() where place.port != 0 {
-            guard let other = places[..<index].first(where: { $0.1 == place }) else { continue }
-            found.append((path, "\(path) and \(other.0) are both \(place): another port for one of them"))
+            let other = places[..<index].first { _, other in
+                other.port == place.port && ListeningAddress.overlap(other.host, place.host)
+            }
+            guard let other else { continue }
+            found.append(
+                (
+                    path,
+                    "\(path) (\(place)) and \(other.0) (\(other.1)) are one place: another port for one of them"
+                ))
         }
         return found
     }
@@ -134,8 +145,9 @@ struct Settings {
             arguments.value(name).map { (name: "--\(name)", value: isPath(name, $0) ? absolute($0) : $0) }
         }
         var loaded = sources.load()
-        let refused = contradictions(loaded.configuration)
-        loaded.report(refused.isEmpty ? look(loaded.configuration) : refused)
+        let refused = contradictions(loaded)
+        loaded.report(refused)
+        loaded.report(look(loaded.configuration).filter { one in !refused.contains { $0.path == one.path } })
         return (source, loaded)
     }
 

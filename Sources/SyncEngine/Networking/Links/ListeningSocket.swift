@@ -38,10 +38,7 @@ final class ListeningSocket {
 
     /// A TCP socket bound to a numeric address (or `localhost`), not yet listening.
     static func bindTCP(host: String, port: UInt16) throws(TransportError) -> Int32 {
-        let numeric = host == "localhost" ? "127.0.0.1" : host
-        guard case .success(let found) = SocketAddress.lookUp(numeric, port: port, numericOnly: true),
-            let address = found.first
-        else { throw .notAnAddress(host) }
+        guard let address = address(host, port: port) else { throw .notAnAddress(host) }
         let descriptor = socket(address.family, SocketType.nonBlockingStream, 0)
         guard descriptor >= 0 else { throw .system(call: "socket", code: errno) }
         setOption(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
@@ -53,6 +50,15 @@ final class ListeningSocket {
             throw .system(call: "bind \(host):\(port)", code: code)
         }
         return descriptor
+    }
+
+    /// A numeric address (or `localhost`) in the kernel's form.
+    fileprivate static func address(_ host: String, port: UInt16) -> SocketAddress? {
+        let numeric = host == "localhost" ? "127.0.0.1" : host
+        guard case .success(let found) = SocketAddress.lookUp(numeric, port: port, numericOnly: true) else {
+            return nil
+        }
+        return found.first
     }
 
     /// The local port; 0 for a Unix socket and after ``close()``.
@@ -92,11 +98,30 @@ final class ListeningSocket {
 
 /// An address that a configuration names.
 package enum ListeningAddress {
-    /// Why nothing can listen there, whatever the port; `nil` if something can.
-    package static func problem(host: String) -> TransportError? {
+    /// Why this process cannot listen there; `nil` if it can, or could if no other did.
+    package static func problem(host: String, port: UInt16) -> TransportError? {
         do throws(TransportError) {
-            close(try ListeningSocket.bindTCP(host: host, port: 0))
+            close(try ListeningSocket.bindTCP(host: host, port: port))
             return nil
-        } catch { return error }
+        } catch {
+            if case .system(_, EADDRINUSE) = error { return nil }
+            return error
+        }
+    }
+
+    /// Whether both are one address, or one of them is all addresses and the other among these: one port serves only one of them.
+    package static func overlap(_ one: String, _ other: String) -> Bool {
+        guard let one = numeric(one), let other = numeric(other) else { return false }
+        func isAll(_ host: String, of others: String) -> Bool {
+            // The IPv6 one takes IPv4, too (ipv6(7), IPV6_V6ONLY).
+            host == "::" || host == "0.0.0.0" && !others.contains(":")
+        }
+        return one == other || isAll(one, of: other) || isAll(other, of: one)
+    }
+
+    /// In the one form that the system gives it; an IPv4 address in IPv6 as itself.
+    private static func numeric(_ host: String) -> String? {
+        guard let host = ListeningSocket.address(host, port: 0)?.host else { return nil }
+        return host.hasPrefix("::ffff:") && host.contains(".") ? String(host.dropFirst("::ffff:".count)) : host
     }
 }
