@@ -96,6 +96,8 @@ soak: deps
 	$(SWIFT) build --build-tests
 	SILLOK_SOAK_SECONDS=$$(($(MINUTES) * 60)) SILLOK_SOAK_SEED=$(SEED) SILLOK_PICTURE_ROUNDS=50 \
 	  $(SWIFT) test --skip-build --no-parallel --filter 'SoakTests|TwoDaemonsTests|AttachmentProgramTests.pictures'
+	SILLOK_THOROUGH=1 $(SWIFT) test --skip-build --no-parallel --filter "$$(grep -rl 'cases(' Tests --include='*Tests.swift' | \
+	  sed 's,.*/,,; s,\.swift$$,,' | paste -sd'|')"
 
 # Built with the optimizer: a seed takes a seventh of a second. Before many seeds, whether each planted defect is found, and each fault met
 # (by seeds up to 240).

@@ -67,7 +67,8 @@ package enum RouteTable {
         RouteParameter("as_of", .time, "Only what had happened by then; what came since then changes nothing."),
         RouteParameter(
             "known_at", .moment,
-            "Only what this node's log had by then, or by that position. Who reads all is told the position of a time."),
+            "Only what this node's log had by then, or by that position. Who reads all is told the position of a time."
+        ),
     ]
     private static let timeline =
         paging + [

@@ -34,7 +34,9 @@ struct ConfigurationSources: Sendable {
     /// orchestrator tells of a service of this name (`SYNCD_SERVICE_HOST`).
     private static func isMeant(_ name: String, _ variables: [String]) -> Bool {
         name.contains("__")
-            || variables.contains { $0.replacing("__", with: "_") == name || $0.hasPrefix(name + "__") }
+            || variables.contains {
+                $0.split(separator: "_").elementsEqual(name.split(separator: "_")) || $0.hasPrefix(name + "__")
+            }
     }
 
     private func readEnvironment(into loaded: inout LoadedConfiguration) {

@@ -31,7 +31,7 @@ struct TwinStepTests {
         "One step takes thousands of twins, and the views are those of each event on its own",
         arguments: [50_000, -50_000])
     func steps(offset: Int64) throws {
-        let (first, second) = imports(3_000, offset: offset)
+        let (first, second) = imports(UInt64(cases(1_100, of: 3_000)), offset: offset)
         var digests: [[ViewDigest]] = []
         // Both at once; the one when the other has been merged; one event at a time.
         for (isApart, batch) in [(false, 65_536), (true, 65_536), (true, 1_000), (false, 7)] {

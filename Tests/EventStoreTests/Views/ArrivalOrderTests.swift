@@ -130,7 +130,7 @@ struct ArrivalOrderTests {
         return out
     }
 
-    @Test("Any causal order gives the same digests and answers (INV-6)", arguments: 1...8)
+    @Test("Any causal order gives the same digests and answers (INV-6)", arguments: 1...cases(2, of: 8))
     func anyOrder(seed: Int) throws {
         let mold = try StoreMold()
         let log = log(seed: seed)

@@ -85,7 +85,7 @@ struct ConvergenceTests {
         }
     }
 
-    @Test("Equal vectors give equal views, whatever the order of arrival (INV-6)", arguments: 1...12)
+    @Test("Equal vectors give equal views, whatever the order of arrival (INV-6)", arguments: 1...cases(4, of: 12))
     func orderOfArrival(seed: Int) throws {
         var random = SplitMix64(state: UInt64(seed))
         let replicas = [try Replica("a"), try Replica("b"), try Replica("c")]

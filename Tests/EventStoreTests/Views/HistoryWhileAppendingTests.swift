@@ -6,7 +6,7 @@ import Testing
 
 struct HistoryWhileAppendingTests {
     /// Each user's events are numbered; a history that has number n must have all below it.
-    @Test("10,000 history queries while events are appended: none fails, none sees a gap (INV-2)")
+    @Test("Thousands of history queries while events are appended: none fails, none sees a gap (INV-2)")
     func noGaps() throws {
         let (folder, store) = try makeStore()
         let views = ProjectorThread(store.files, top: 1, tails: ViewMemtables(generation: 500))
@@ -35,7 +35,7 @@ struct HistoryWhileAppendingTests {
                 do {
                     // One with what the projector has in memory, one as another process would.
                     let views = try ViewReader(StoreFiles(folder.path), tails: reader == 0 ? tails : ViewMemtables())
-                    for query in 0..<5_000 {
+                    for query in 0..<cases(1_000, of: 5_000) {
                         var wanted = TimelineQuery()
                         wanted.limit = .last(10)
                         var numbers: [Int64] = []
@@ -60,6 +60,6 @@ struct HistoryWhileAppendingTests {
         store.removeObserver(observer)
         views.stop()
         #expect(failures.withLock { $0 } == [])
-        #expect(total.withLock { $0 } == 10_000)
+        #expect(total.withLock { $0 } == 2 * cases(1_000, of: 5_000))
     }
 }

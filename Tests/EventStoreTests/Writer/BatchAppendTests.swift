@@ -22,7 +22,7 @@ struct BatchAppendTests {
 
     @Test(
         "Batches of any size, with ids that are new, here already or reused, get the answers of single appends (INV-2, INV-8)",
-        arguments: 1...6 as ClosedRange<UInt64>)
+        arguments: 1...UInt64(cases(2, of: 6)))
     func likeSingleAppends(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         let (folder, store) = try makeStore()
