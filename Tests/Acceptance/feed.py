@@ -252,7 +252,7 @@ def live():
     for n in range(6):
         codes.append(Client(node).ask("POST", "/v1/conversations/c1/live", {
             "kind": "delta", "in_reply_to": cause["id"], "n": n, "text": "x" * 16000})[0])
-    assert codes == [202] * 4 + [429] * 2, codes
+    assert codes == [202] * 4 + [413] * 2, codes
     node.stop()
     return "500 deltas at 10 followers in order, none elsewhere; the log and its cursors unchanged; bounds hold"
 

@@ -58,7 +58,7 @@ struct OperatorTests {
                 #"api: { listen: "127.0.0.1:7461", tls: { certificate: "/nope.pem", key: "/nope.key" } }"#,
                 "/nope.pem is not there"
             ),
-            (#"api: { listen: "127.0.0.1:7461" }, metrics: { listen: "127.0.0.1:7461" }"#, "are both 127.0.0.1:7461"),
+            (#"api: { listen: "127.0.0.1:7461" }, metrics: { listen: "127.0.0.1:7461" }"#, "are one place"),
             (#"api: { socket: { path: "\#(long)" } }"#, "107 are possible"),
             (#"node: { name: "busan" }"#, "[E_OTHER_STORE]"), (#"node: { cluster: "other" }"#, "[E_OTHER_STORE]"),
         ] {

@@ -49,6 +49,8 @@ extension FeedDesk {
     /// Whether a follower is in the conversation of a live item.
     func hears(_ id: UInt64, _ item: LiveItem) -> Bool {
         guard var sight = followers[id]?.sight, !sight.isWhole else { return true }
+        // Who has left before it was told does not hear it, though the turn that shows them the leave is still to come.
+        sight.forget(item.conversation)
         let found = try? reader.fresh { views throws(StoreError) in try sight.isIn(item.conversation, views) }
         followers[id]?.sight = sight
         return found ?? false

@@ -29,10 +29,8 @@ final class FeedDesk {
     /// When the last commits were.
     var commits = CommitTimes()
     private var delays = DurationHistogram()
-    /// The last events through ``swept``, in the order of their positions, without gaps.
+    /// Events in the order of their positions, without gaps.
     private var (recent, recentBytes) = ([FeedItem](), 0)
-    /// Everything up to here was looked at for who comes and goes; `nil` until someone follows.
-    private var swept: UInt64?
     /// Tells the hub that a follower goes on later: its client has taken what was there.
     private let later: @Sendable (UInt64) -> Void
     /// Tells the hub that the client of a stream has left.
@@ -132,9 +130,7 @@ final class FeedDesk {
     func advanced(durable: UInt64) -> [UInt64] { turn(followers.keys.sorted(), durable: durable) }
 
     /// Something that matters only now: for those who can take it at once.
-    func tell(_ item: LiveItem, durable: UInt64) {
-        // Who has left before it was told does not hear it, though the turn that shows them the leave is still to come.
-        do throws(StoreError) { try extendRecent(try currentLog(), through: durable) } catch { return }
+    func tell(_ item: LiveItem) {
         let object = item.object
         for (id, follower) in followers where follower.request.isLive && !follower.isFull {
             let wanted = follower.filter.conversations
@@ -331,6 +327,8 @@ final class FeedDesk {
     private func seen(_ items: [FeedItem], by id: UInt64) throws(StoreError) -> [FeedItem] {
         guard var sight = followers[id]?.sight, !items.isEmpty else { return items }
         guard !sight.isWhole else { return items.filter { sight.mayKnow($0.stored.event.header.type) } }
+        // Who takes part may have changed with events that the follower does not want.
+        sight.forgetAll()
         var seen: [FeedItem] = []
         try reader.fresh { views throws(StoreError) in
             seen = []
@@ -368,8 +366,7 @@ final class FeedDesk {
         let current = try readers.currentLog()
         guard current !== log else { return current }
         let old = log
-        (log, lines, recent, recentBytes, swept) = (current, nil, [], 0, nil)
-        for id in followers.keys { followers[id]?.sight.forgetAll() }
+        (log, lines, recent, recentBytes) = (current, nil, [], 0)
         incarnation = try current.incarnation()
         guard let old else { return current }
         for (id, follower) in followers {
@@ -405,28 +402,18 @@ final class FeedDesk {
         return made
     }
 
-    /// Reads what has come, once for all who are at the end. What followers remember of who takes part is forgotten where it may have
-    /// changed, whether or not they want the event that changed it.
+    /// Reads what has come, once for all who are at the end.
     private func extendRecent(_ log: LogReader, through durable: UInt64) throws(StoreError) {
-        let last = swept ?? followers.values.compactMap { $0.place?.position }.max() ?? durable
-        guard last < durable else { return swept = last }
+        let places = followers.values.compactMap { $0.place?.position }
+        guard let last = recent.last?.stored.position ?? places.max(), last < durable else { return }
         // Who is so far behind reads for himself, and what would be kept is passed over soon.
-        guard durable - last <= UInt64(Self.tail.events) else {
-            for id in followers.keys { followers[id]?.sight.forgetAll() }
-            (recent, recentBytes, swept) = ([], 0, durable)
-            return
-        }
+        guard durable - last <= UInt64(Self.tail.events) else { return (recent, recentBytes) = ([], 0) }
         let lines = try lines(of: log)
         for stored in try log.page(after: last, through: durable) {
             let item = try FeedItem(stored, incarnation: incarnation, lines)
-            let header = stored.event.header
-            if let conversation = header.conversation, Membership.mayChange(with: header.type) {
-                for id in followers.keys { followers[id]?.sight.forget(conversation) }
-            }
             recent.append(item)
             recentBytes += item.object.count
         }
-        swept = durable
         var surplus = 0
         while recent.count - surplus > 1,
             recentBytes > Self.tail.bytes || recent.count - surplus > Self.tail.events

@@ -92,11 +92,11 @@ final class FeedHub: Sendable {
             if let (code, reason) = budget.withLock({ $0.refuses(item, of: exchange.client, now: now) }) {
                 return exchange.refuse(code, reason, hint: "fewer and larger items; the whole reply when it is done")
             }
-            worker.submit { [store] desk in
+            worker.submit { desk in
                 guard desk.mayTell(admitted.caller, item) else {
                     return exchange.refuse(.author, "the token's holder is not in the conversation")
                 }
-                desk.tell(item, durable: store.durable)
+                desk.tell(item)
                 exchange.reply(status: 202, contentType: nil)
             }
         } catch {
