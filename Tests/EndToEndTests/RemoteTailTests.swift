@@ -72,6 +72,14 @@ struct RemoteTailTests {
         }
         #expect(wait { texts().count >= 7 }, "\(texts())")
         #expect(texts() == ["0", "10", "11", "20", "21", "30", "31"])
+        // What is printed is printed before its place is kept: who is killed between the two prints it again (at least once).
+        func later() throws -> [String] {
+            let copy = TemporaryFolder.unusedPath()
+            defer { try? FileManager.default.removeItem(atPath: copy) }
+            try FileManager.default.copyItem(atPath: cursor, toPath: copy)
+            return try Programs.syncctl(daemon.store, ["tail", "--cursor-file", copy, "--json"]).lines
+        }
+        #expect(wait { (try? later())?.contains { $0.contains(#""text""#) } == false })
         // Other signals may be blocked in the thread that started it, and so in it.
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
