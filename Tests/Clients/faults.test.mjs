@@ -80,6 +80,11 @@ it("goes on behind a body that is not of a node", async () => {
       assert.equal(requests.length, 1)
     }
   }
+  for (const body of ["", "<html>sign in</html>", "[]", "\n\n"]) {
+    const client = new Sillok((await fake(answer(200, body))).base, { ...silent, patience: 0 })
+    for (const ask of [() => client.changes(), () => client.pull("bot"), () => client.settle("bot", "ack", "t")])
+      await assert.rejects(ask(), { code: "E_HTTP_200" }, body)
+  }
 })
 
 it("looks for the home of a subscription, and remembers it", async () => {

@@ -125,6 +125,11 @@ class FaultTests(unittest.TestCase):
                 with self.subTest(body[:40], status=status), self.assertRaises(SillokError) as caught:
                     Sillok(self.several(answer(status, body)).base).append({"type": "a", "user": "u", "data": {}})
                 self.assertEqual(caught.exception.code, f"E_HTTP_{status}")
+        for body in ("", "<html>sign in</html>", "[]", "\n\n"):
+            for ask in (lambda client: client.changes(), lambda client: client.pull("bot"), lambda client: client.settle("bot", "ack", "t")):
+                with self.subTest(body, status=200), self.assertRaises(SillokError) as caught:
+                    ask(Sillok(self.several(answer(200, body)).base, patience=0))
+                self.assertEqual(caught.exception.code, "E_HTTP_200")
         fake = self.several(answer(302, "", "Location: /x"))
         with self.assertRaises(SillokError):
             Sillok(fake.base).changes()

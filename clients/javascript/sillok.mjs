@@ -166,7 +166,7 @@ function errorOf(status, lines) {
   const code = why.code ?? `E_HTTP_${status}`, where = why.code ? why : lines[0] ?? {}
   const results = lines.filter((line) => ["appended", "already", "rejected"].includes(line.type))
   const kind = code === "E_CURSOR" ? CursorError : SillokError
-  const message = [where.detail, where.message].find((text) => typeof text === "string") ?? `an answer ${status < 300 ? "that was cut off" : "without a message"}`
+  const message = [where.detail, where.message].find((text) => typeof text === "string") ?? `an answer ${status < 300 ? "that is cut off, or not of a node" : "without a message"}`
   return new kind(code, message, { hint: why.hint, status, body: why, results })
 }
 
@@ -221,11 +221,12 @@ export class Sillok {
             continue
           }
         }
-        if (answer.status < 300 && !isCut && (stream || accept !== NDJSON || lines.at(-1)?.type === "end")) {
+        const isWhole = answer.status === 204 || (!isCut && lines.length > 0 && (accept !== NDJSON || lines.at(-1).type === "end"))
+        if (answer.status < 300 && (stream ? !isCut : isWhole)) {
           this.#preferred.set(group, at)
           return stream ? answer : { ...answer, lines }
         }
-        const error = errorOf(answer.status, lines) // 200: it was cut off
+        const error = errorOf(answer.status, lines) // 200: it was cut off, or a proxy gave it
         errors.push(error)
         if (![200, 429, 502, 503, 504].includes(error.status) && !["E_ELSEWHERE", "E_CURSOR_AHEAD"].includes(error.code)) throw error
         if (/^\d+$/.test(answer.retryAfter ?? "")) // never sooner than that; the node may have told it to many

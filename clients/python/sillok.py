@@ -152,7 +152,7 @@ class Answer:
         why = next((line for line in self.lines if str(line.get("code", "")).startswith("E_") and line["code"] != "E_BATCH"), {})
         code, where = why.get("code", f"E_HTTP_{self.status}"), why or next(iter(self.lines), {})
         message = next((where[name] for name in ("detail", "message") if isinstance(where.get(name), str)), "")
-        message = message or f"an answer {'that was cut off' if self.status < 300 else 'without a message'}"
+        message = message or f"an answer {'that is cut off, or not of a node' if self.status < 300 else 'without a message'}"
         error = (CursorError if code == "E_CURSOR" else SillokError)(code, message, why.get("hint"), self.status, why)
         error.results = [line for line in self.lines if line.get("type") in ("appended", "already", "rejected")]
         return error
@@ -231,11 +231,12 @@ class Sillok:
                 except FAILURES as why:
                     errors.append(Unreachable("E_UNREACHABLE", f"{at}: {why or type(why).__name__}", "is the daemon running?"))
                     continue
-                is_whole = not answer.is_cut and (accept != NDJSON or answer.lines[-1:] and answer.lines[-1].get("type") == "end")
+                has_end = accept != NDJSON or answer.lines[-1:] and answer.lines[-1].get("type") == "end"
+                is_whole = answer.status == 204 or not answer.is_cut and answer.lines and has_end
                 if answer.status < 300 and (stream or is_whole):
                     self._preferred[group] = at
                     return answer
-                errors.append(answer.error())  # 200: it was cut off
+                errors.append(answer.error())  # 200: it was cut off, or a proxy gave it
                 if errors[-1].status not in (200, 429, 502, 503, 504) and errors[-1].code not in ("E_ELSEWHERE", "E_CURSOR_AHEAD"):
                     raise errors[-1]
                 after = answer.headers.get("Retry-After", "")
