@@ -18,6 +18,7 @@ enum ClocksCommand {
         var peers: [JSONObject] = []
         if let daemon = try DaemonClient.running(files) {
             peers = (try daemon.get(Route.peers.path).elements("peers") ?? []).compactMap(\.object)
+            if peers.isEmpty { session.remark(.noPeers) }
         } else {
             session.remark(.noClocks)
         }
