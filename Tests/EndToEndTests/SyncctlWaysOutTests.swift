@@ -20,6 +20,20 @@ struct SyncctlWaysOutTests {
         #expect(try await tool.run(["init", "--name", "seoul-1"]).code == 0)
     }
 
+    @Test(
+        "A pattern in place of a type is refused by all that take types by their names",
+        arguments: ["*", "message.*"])
+    func pattern(text: String) async throws {
+        for words in [
+            ["history", "u"], ["conversation", "c"], ["search", "말"], ["tail"], ["replay", "--all"], ["export"],
+        ] {
+            let refused = try await tool.run(words + ["--type", text])
+            #expect(refused.code == 64 && refused.text.isEmpty, "\(words): \(refused)")
+            #expect(refused.errors.contains("--type '\(text)': a pattern is no type\n"), "\(words): \(refused)")
+            #expect(refused.errors.contains("Try: each type by its name; "), "\(words): \(refused)")
+        }
+    }
+
     @Test("What may not be read or written ends with 77 and says as whom to try")
     func permission() throws {
         for code in [EACCES, EPERM] {

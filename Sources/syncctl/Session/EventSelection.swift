@@ -31,6 +31,11 @@ struct EventSelection {
     init(_ session: Session) throws(CommandFailure) {
         let arguments = session.arguments
         range = try TimeRange(session)
+        if let pattern = arguments.values("type").first(where: { $0 == "*" || $0.hasSuffix(".*") }) {
+            throw usageFailure(
+                "--type '\(pattern)': a pattern is no type",
+                hint: "each type by its name; subscriptions and /v1/changes take patterns")
+        }
         types = arguments.values("type") + (arguments.value("role").flatMap(DialogueRole.init)?.types ?? [])
         authors = arguments.values("author")
         conversations = session.has("conversation") ? arguments.values("conversation") : []
