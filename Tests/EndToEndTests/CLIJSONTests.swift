@@ -96,6 +96,9 @@ struct CLIJSONTests {
         let body = #"{"deliveries":["\#(token)"],"reason":"고장"}"#
         #expect(api.ask("POST", "/v1/subscriptions/bot/park", body: body)?.0 == 200)
         try ask("subscriptions parked", "bot")
+        let parked = try Programs.syncctl(node.store, ["subscriptions", "parked", "bot"]).output
+        // In the zone that the heading names.
+        #expect(parked.contains(/AT \([+-]\d\d:\d\d\)/) && !parked.contains(/\d\dT\d\d:.*Z/), "\(parked)")
         try ask("subscriptions retry", "bot", event)
         try ask("subscriptions move", "bot")
         try ask("subscriptions change", "bot", "--type", "message.*", "--attempts", "2")

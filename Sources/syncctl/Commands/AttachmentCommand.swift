@@ -216,7 +216,7 @@ enum AttachmentCommand {
         var table = TextTable([
             .left(session.heading(.digest)), .right(session.heading(.bytes)), .left(session.heading(.type)),
             .left(session.heading(.state)), .left(session.heading(.user)), .left(session.heading(.conversation)),
-            .left(session.heading(.time)),
+            .left(session.headingOfTimes(.time)),
         ])
         var count = 0
         func take(_ line: JSONObject) throws(CommandFailure) {

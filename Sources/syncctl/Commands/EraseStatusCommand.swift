@@ -37,7 +37,7 @@ enum EraseStatusCommand {
 
     private static func table(_ session: Session, _ reports: [ErasureReport], _ hasViews: Bool) -> TextTable {
         var table = TextTable([
-            .whole(session.heading(.time)), .left(session.heading(.erasePart)), .left(session.heading(.state)),
+            .whole(session.headingOfTimes(.time)), .left(session.heading(.erasePart)), .left(session.heading(.state)),
             .left(session.heading(.eraseConfirmed)), .left(session.heading(.eraseWaiting)),
             .whole(session.heading(.id)),
         ])

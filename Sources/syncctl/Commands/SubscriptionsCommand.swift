@@ -191,14 +191,16 @@ enum SubscriptionsCommand {
     private static func runParked(_ session: Session) throws(CommandFailure) -> ExitCode {
         let lines = try list(session, path(session.arguments.positional("name") ?? "", "parked"))
         var table = TextTable([
-            .left(session.heading(.event)), .right(session.heading(.attempts)), .left(session.heading(.at)),
+            .left(session.heading(.event)), .right(session.heading(.attempts)), .left(session.headingOfTimes(.at)),
             .left(session.heading(.reason)), .left(session.heading(.error)),
         ])
         for line in lines {
             if session.isJSON { try session.output.line(copy(line)) }
             let attempts = line.integer("attempts").map(String.init) ?? ""
-            var cells = [line.string("event") ?? "", attempts]
-            for name in ["at", "reason", "error"] { cells.append(line.string(name) ?? "") }
+            let cells = [
+                line.string("event") ?? "", attempts, session.clock(line.moment("at")), line.string("reason") ?? "",
+                line.string("error") ?? "",
+            ]
             table.add(cells.map { .init(Sanitizer.line($0)) })
         }
         if lines.isEmpty { session.say(.nothingParked) }

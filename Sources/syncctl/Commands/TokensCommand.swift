@@ -49,7 +49,7 @@ enum TokensCommand {
         let lines = try daemon.lines(Route.credentials.path)
         var table = TextTable([
             .left(session.heading(.credential)), .left(session.heading(.principal)), .left(session.heading(.roles)),
-            .left(session.heading(.scope)), .left(session.heading(.state)), .left(session.heading(.until)),
+            .left(session.heading(.scope)), .left(session.heading(.state)), .left(session.headingOfTimes(.until)),
         ])
         for line in lines {
             if session.isJSON { try session.print(line) }
@@ -216,7 +216,7 @@ enum AccessCommand {
             let daemon = try DaemonClient.required(by: session, to: "tell who has read what")
             let route = session.arguments.value("user").map { ReadRoute.readers(user: $0) } ?? .access
             var table = TextTable([
-                .left(session.heading(.at)), .left(session.heading(.reader)), .left(session.heading(.subject)),
+                .left(session.headingOfTimes(.at)), .left(session.heading(.reader)), .left(session.heading(.subject)),
                 .left(session.heading(.reason)),
             ])
             var count = 0

@@ -36,7 +36,7 @@ struct EventLister {
 
     private var columns: [TextTable.Column] {
         var columns: [TextTable.Column] = [
-            .whole("\(session.heading(.time)) (\(session.offset))"), .right(session.heading(.position)),
+            .whole(session.headingOfTimes(.time)), .right(session.heading(.position)),
             .whole(session.heading(.conversation)), .whole(session.heading(.who)), .left(session.heading(.type)),
             .left(session.heading(.text)),
         ]

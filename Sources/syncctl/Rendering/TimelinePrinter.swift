@@ -93,7 +93,7 @@ struct TimelinePrinter {
         if session.isCSV, count == 0 { try session.output.write(EventCSV.header) }
         guard !session.isJSON, !session.isCSV, !isFull, count > 0 else { return }
         var columns: [TextTable.Column] = [
-            .whole("\(session.heading(.time)) (\(session.offset))"), .right(session.heading(.position)),
+            .whole(session.headingOfTimes(.time)), .right(session.heading(.position)),
             .left(session.heading(.who)), .left(session.heading(.type)), .left(session.heading(.text)),
         ]
         if showsConversation { columns.insert(.whole(session.heading(.conversation)), at: 2) }

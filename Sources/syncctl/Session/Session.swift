@@ -216,7 +216,7 @@ struct Session {
     /// `Asia/Seoul`, or the offset of a zone without a name.
     var zoneName: String { arguments.flag("utc") ? "UTC" : SystemZone.name(terminal.environment) ?? offset }
 
-    /// `+09:00`, for the heading over times: that of now.
+    /// `+09:00`, of now.
     var offset: String { TimeFormat.offset(zone.offset(now)) }
 }
 

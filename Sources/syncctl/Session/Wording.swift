@@ -304,6 +304,9 @@ extension Session {
             let digits = part.prefix { !$0.isLetter }
             let unit = part.dropFirst(digits.count)
             return digits + (units.first { $0.0 == unit }?.1 ?? String(unit))
+    /// The heading of a column of times: `TIME (+09:00)`.
+    func headingOfTimes(_ wording: Wording) -> String { "\(heading(wording)) (\(offset))" }
+
         }.joined(separator: " ")
     }
 

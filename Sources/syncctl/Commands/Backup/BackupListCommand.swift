@@ -30,7 +30,7 @@ enum BackupListCommand {
             }
         } else {
             var table = TextTable([
-                .left(session.heading(.backup)), .left(session.heading(.time)), .left(session.heading(.node)),
+                .left(session.heading(.backup)), .left(session.headingOfTimes(.time)), .left(session.heading(.node)),
                 .right(session.heading(.position)), .right(session.heading(.segments)),
                 .right(session.heading(.size)),
             ])

@@ -67,7 +67,7 @@ enum SearchesCommand {
         if let match { _ = try RoomFilter.words(match) }
         let order = session.arguments.value("sort").flatMap(RecentSearchOrder.init) ?? .date
         var table = TextTable([
-            .whole("\(session.heading(.last)) (\(session.offset))"), .whole(session.heading(.searchScope)),
+            .whole(session.headingOfTimes(.last)), .whole(session.heading(.searchScope)),
             .left(session.heading(.searchWords)),
         ])
         let csv = MemberCSV(columns: ["query", "scope", "time"])

@@ -94,7 +94,7 @@ enum ConversationsCommand {
         let reads = try Reads(session)
         range.tell(session)
         var table = TextTable([
-            .whole("\(session.heading(.last)) (\(session.offset))"), .whole(session.heading(.conversation)),
+            .whole(session.headingOfTimes(.last)), .whole(session.heading(.conversation)),
             .right(session.heading(.events)), .right(session.heading(.messages)),
             .left(session.heading(.startedBy)), .left(session.heading(.title)),
         ])

@@ -96,7 +96,7 @@ enum DiffCommand {
         }
         var table = TextTable([
             .left(session.heading(.field)), .left(session.heading(.wasBefore)), .left(session.heading(.isAfter)),
-            .left(session.heading(.setBy)), .whole("\(session.heading(.time)) (\(session.offset))"),
+            .left(session.heading(.setBy)), .whole(session.headingOfTimes(.time)),
         ])
         for change in changes {
             if session.isJSON {
@@ -231,7 +231,7 @@ private struct ChangeTable {
     mutating func finish() throws(CommandFailure) {
         guard !rows.isEmpty else { return }
         var columns: [TextTable.Column] = [
-            .whole(session.heading(.change)), .whole("\(session.heading(.time)) (\(session.offset))"),
+            .whole(session.heading(.change)), .whole(session.headingOfTimes(.time)),
             .left(session.heading(.who)), .left(session.heading(.type)), .left(session.heading(.text)),
         ]
         if session.arguments.flag("ids") { columns.insert(.whole(session.heading(.id)), at: 2) }

@@ -24,7 +24,7 @@ enum ProfileCommand {
         range.tell(session)
         var table = TextTable([
             .left(session.heading(.field)), .left(session.heading(.setBy)),
-            .whole("\(session.heading(.time)) (\(session.offset))"), .left(session.heading(.state)),
+            .whole(session.headingOfTimes(.time)), .left(session.heading(.state)),
             .left(session.heading(.value)),
         ])
         let csv = MemberCSV(columns: [

@@ -56,7 +56,7 @@ enum RoomsCommand {
     ) throws(CommandFailure) -> Int {
         let limit = try ListLimit(session).count
         var table = TextTable([
-            .whole("\(session.heading(.last)) (\(session.offset))"), .whole(session.heading(.conversation)),
+            .whole(session.headingOfTimes(.last)), .whole(session.heading(.conversation)),
             .right(session.heading(.unread)), .left(session.heading(.with)),
             .left(session.heading(filter.withFirst ? .firstMessage : .lastMessage)),
         ])

@@ -146,7 +146,7 @@ private struct SearchPrinter {
     init(_ session: Session, _ reads: Reads, context: Int) {
         (self.session, self.reads, self.context) = (session, reads, context)
         var columns: [TextTable.Column] = [
-            .whole("\(session.heading(.time)) (\(session.offset))"), .right(session.heading(.position)),
+            .whole(session.headingOfTimes(.time)), .right(session.heading(.position)),
             .whole(session.heading(.conversation)), .left(session.heading(.who)), .left(session.heading(.text)),
         ]
         if session.arguments.flag("ids") { columns.insert(.whole(session.heading(.id)), at: 2) }

@@ -76,7 +76,7 @@ private struct CauseTable {
         showsNodes = Set(lines.compactMap { $0.object("event").flatMap(Self.node) }).count > 1
         showsIDs = session.arguments.flag("ids") || session.form == .plain
         var columns: [TextTable.Column] = [
-            .whole("\(session.heading(.time)) (\(session.offset))"), .whole(session.heading(.event)),
+            .whole(session.headingOfTimes(.time)), .whole(session.heading(.event)),
             .left(session.heading(.who)), .left(session.heading(.text)),
         ]
         if showsNodes { columns.insert(.whole(session.heading(.node)), at: 2) }
