@@ -19,7 +19,7 @@ extension SyncctlLanguageTests {
         "Two English words in a row are found beside what is the same in both languages",
         arguments: [
             ("made the store /tmp/x", ["made the"]), ("이벤트 3건 already there", ["already there"]),
-            ("syncctl tokens revoke 0a1b", []), ("VERIFIED  20261128T01-a  증명됨, 이벤트 2건", []),
+            ("syncctl tokens revoke 0a1b", []), ("증명됨  20261128T01-a  이벤트 2건", []),
             ("추가 위치 2 ID 0198-a", []),
             ("'backup prune'을 실행하면 지웁니다", []), ("node name", ["node name"]),
         ])
@@ -133,19 +133,23 @@ extension SyncctlLanguageTests {
         let verified = try await tool.run(["backup", "verify", path])
         let listed = try await tool.run(["backup", "list", path])
         let pruned = try await tool.run(["backup", "prune", path])
-        #expect([id, verified, listed, pruned].allSatisfy { $0.code == 0 }, "\(id) \(verified)")
+        let drilled = try await tool.run(["backup", "drill", path])
+        #expect([id, verified, listed, pruned, drilled].allSatisfy { $0.code == 0 }, "\(id) \(verified)")
         guard language == "ko" else {
             #expect(
                 id.text.contains(/^[^ ]+: \d+ events added, a full backup, [0-9.]+ KiB, up to position \d+\n$/),
                 "\(id)")
             #expect(verified.text.contains(/^VERIFIED  [^ ]+  \d+ events\n$/), "\(verified)")
+            #expect(drilled.text.contains(/^GOOD [^ ]+  \d+ events,/), "\(drilled)")
+            #expect(listed.text.contains("TIME (+09:00)"), "\(listed)")
             #expect(pruned.text == "1 backup kept, 0 files taken away, 0.0 KiB\n", "\(pruned)")
             return
         }
-        for run in [id, verified, listed, pruned] {
+        for run in [id, verified, listed, pruned, drilled] {
             #expect(Self.isHangul(run.text) && Self.english(run.text + run.errors) == [], "\(run.text) \(run.errors)")
         }
-        #expect(verified.text.hasPrefix("VERIFIED  ") && verified.text.contains("증명됨, 이벤트 "), "\(verified)")
+        #expect(verified.text.contains(/^증명됨  [^ ]+  이벤트 \d+건\n$/), "\(verified)")
+        #expect(drilled.text.contains(/^정상 [^ ]+  이벤트 \d+건,/), "\(drilled)")
         let plain = try await tool.run(["backup", "verify", path, "--plain"])
         #expect(plain.text.contains(/^VERIFIED  [^ ]+  \d+ events\n$/), "\(plain)")
     }
@@ -162,6 +166,7 @@ extension SyncctlLanguageTests {
         let id = String(made.text.drop { $0 != " " }.dropFirst().prefix(16))
         #expect(made.text == "토큰 \(id), 저장한 파일: \(file)\n")
         let listed = try await tool.run(["tokens", "--lang", "ko"])
+        #expect(listed.text.contains("만료 (+09:00)"), "\(listed.text)")
         #expect(listed.text.contains("유효") && listed.text.contains("자기 대화"), "\(listed.text)")
         #expect(try await tool.run(["tokens", "--plain", "--lang", "ko"]).text.contains("\town\tvalid"))
         #expect(try await tool.run(["tokens", "revoke", id, "--lang", "ko"]).text == "폐기했습니다: \(id)\n")
@@ -176,14 +181,14 @@ extension SyncctlLanguageTests {
         ])
         #expect(subscribed.text == "구독을 만들었습니다: s\n", "\(subscribed)")
         #expect(try await tool.run(["subscriptions", "delete", "s"]).text == "deleted s\n")
+        // None are as good as some.
+        let clocks = try await tool.run(["clocks", "--lang", "ko"])
+        #expect(clocks.code == 0 && clocks.text.isEmpty && clocks.errors.hasPrefix("syncctl: 피어가 없습니다"), "\(clocks)")
         #expect(daemon.terminate() == 0)
     }
 
     @Test("Korean texts of other modules' sentences are found by what is filled in")
     func sentences() {
-        // None are as good as some.
-        let clocks = try await tool.run(["clocks", "--lang", "ko"])
-        #expect(clocks.code == 0 && clocks.text.isEmpty && clocks.errors.hasPrefix("syncctl: 피어가 없습니다"), "\(clocks)")
         #expect(KoreanTexts.text(of: "an event of the type m.room.topic") == "이벤트 종류: m.room.topic")
         let remark = "2 times: the date of a message is no time: its key has one (line 3, line 9)"
         #expect(KoreanTexts.text(of: remark) == "2건: 메시지의 날짜가 시각이 아님. 키의 시각을 썼습니다 (line 3, line 9)")

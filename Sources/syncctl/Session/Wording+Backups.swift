@@ -94,14 +94,29 @@ extension Wording {
                     + "went (syncctl verify --since)",
                 "어느 백업에도 속하지 않는 것: {0}. 실행이 중단되었거나 백업의 기록이 없어졌습니다. 로그가 어디까지 있었는지는 영수증으로 알 수 "
                     + "있습니다(syncctl verify --since)")
-        case .backupIsBroken: Phrase("BROKEN    {0}", "BROKEN    {0}  온전하지 않음")
-        case .backupVerified: Phrase("VERIFIED  {0}  {1}{2}", "VERIFIED  {0}  증명됨, {1}{2}")
+        case .backupIsBroken: Phrase("BROKEN    {0}", "온전하지 않음  {0}")
+        case .backupVerified: Phrase("VERIFIED  {0}  {1}{2}", "증명됨  {0}  {1}{2}")
         case .backupUnsigned:
             Phrase(
                 "not signed by the node: key and peers in it are not proven",
                 "노드가 서명하지 않음. 들어 있는 키와 피어는 증명되지 않았습니다")
         case .drillErased:
             Phrase("{0} were erased after this backup, and are empty in it", "백업 뒤에 삭제되어 내용이 없는 것: {0}")
+        case .drillCameBack:
+            Phrase(
+                "{0} events came back that were erased since: an older copy was put back into the repository; 'backup "
+                    + "create' of its node takes that out",
+                "그 뒤에 삭제되었는데 되살아난 이벤트가 {0}건 있습니다. 백업 폴더가 예전 사본으로 되돌려졌습니다. 그 노드에서 'backup "
+                    + "create'를 실행하면 빠집니다")
+        case .drillUncovered:
+            Phrase("{0} events are not covered by signed heads", "서명된 헤드에 들어가지 않은 이벤트가 {0}건 있습니다")
+        case .drillEnds:
+            Phrase(
+                "the log ends at position {0} and not at {1}", "로그가 백업에 기록된 위치에서 끝나지 않습니다. 로그: {0}, 백업: {1}")
+        case .drillOtherEvents:
+            Phrase("the log has other events than the backup names", "로그에 백업에 기록된 것과 다른 이벤트가 있습니다")
+        case .drillGood: Phrase("GOOD", "정상")
+        case .drillBad: Phrase("BAD ", "문제 있음")
         case .drillDone:
             Phrase(
                 "{0} {1}  {2}, {3}: restored in {4}, verified in {5}", "{0} {1}  {2}, {3}: 복원 {4}, 검증 {5}")

@@ -106,7 +106,8 @@ enum Wording: String, CaseIterable, Sendable {
         backupUncovered, backupLacksAttachments, backupAdded, alsoAttachments, behindBackup, fullBackup,
         backupLeftovers, backupRemoved, backupPruned, backupCopied, backupCopyLacks, withoutKey
     case restoreUnsigned, restoreNotPutBack, restoreLacks, restoreErased, restoreNotErased, restored, backupsOfNodes,
-        backupUnnamed, backupIsBroken, backupVerified, backupUnsigned, drillErased, drillDone
+        backupUnnamed, backupIsBroken, backupVerified, backupUnsigned, drillErased, drillDone,
+        drillGood, drillBad, drillCameBack, drillUncovered, drillEnds, drillOtherEvents
     // Imports
     case importedLines, importableLines, nodesLines, twinLines, moreRejected, importStopped, importStoppedInput,
         importUnbegun, readAs, recordsPassed, placeLine, toldOtherwise, partOfType, valuesOfPart, noValue,

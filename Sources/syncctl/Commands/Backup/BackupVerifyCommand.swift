@@ -117,14 +117,15 @@ enum BackupDrillCommand {
             return try drill.run(manifest)
         }
         for finding in report.findings where !session.isJSON {
-            try session.output.line(Sanitizer.line("  ! \(finding)"))
+            try session.output.line(Sanitizer.line("  ! \(told(finding, session))"))
         }
         if report.erasedLater > 0 {
             session.remark(.drillErased, session.counted(report.erasedLater, .event))
         }
         if !report.manifest.isSigned { session.say("\(report.manifest.id): \(session.shown(.backupUnsigned))") }
         let told = session.shown(
-            .drillDone, report.isGood ? "GOOD" : "BAD ", report.manifest.id, session.counted(report.events, .event),
+            .drillDone, session.shown(report.isGood ? .drillGood : .drillBad), report.manifest.id,
+            session.counted(report.events, .event),
             BackupSession.size(report.bytes), seconds(report.restoring), seconds(report.verifying))
         try session.line(told, "drill") { line in
             line.add("id", report.manifest.id)
@@ -136,11 +137,22 @@ enum BackupDrillCommand {
             line.add("verify_ms", report.verifying)
             line.add("attachments", report.attachments)
             line.add("erased_later", report.erasedLater)
-            line.add("findings", report.findings)
+            line.add("findings", report.findings.map(\.description))
         }
         try session.end(count: 1)
         guard report.isGood else { return .integrityFailure }
         return report.manifest.isSigned ? .success : .degraded
+    }
+
+    private static func told(_ finding: DrillFinding, _ session: Session) -> String {
+        switch finding {
+        case .contradiction(let finding): "\(finding)"
+        case .lost(let error): session.explained(error)
+        case .cameBack(let count): session.shown(.drillCameBack, String(count))
+        case .uncovered(let count): session.shown(.drillUncovered, String(count))
+        case .ends(let top, let named): session.shown(.drillEnds, String(top), String(named))
+        case .otherEvents: session.shown(.drillOtherEvents)
+        }
     }
 
     private static func seconds(_ milliseconds: Int64) -> String {
