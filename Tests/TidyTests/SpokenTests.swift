@@ -104,6 +104,20 @@ struct SpokenTests {
         #expect(looked > 40)
     }
 
+    @Test("Why an event is quarantined has a Korean text")
+    func unread() throws {
+        let known = Set(try Self.known())
+        var looked = 0
+        for (file, text) in try Self.sources("EventStore/Views") where !file.hasPrefix("Search/") {
+            for said in SwiftLiterals(text).all.map({ Self.blank($0.text) })
+            where said.contains(/is (missing|not (text|a|an)\b|none of)|do not go together/) {
+                looked += 1
+                #expect(known.contains(said), "\(file): no Korean for '\(said)'")
+            }
+        }
+        #expect(looked > 20)
+    }
+
     @Test("No Korean text is kept of a sentence that no module says any longer")
     func stale() throws {
         let modules = ["Interchange", "EventStore", "SyncEngine", "syncctl"]

@@ -51,7 +51,8 @@ enum QuarantineCommand {
             } else {
                 table.add([
                     .init(String(entry.position)), .init(header.dot.description),
-                    .init(header.isOpaque ? "-" : header.type), .init(entry.view), .init(entry.reason),
+                    .init(header.isOpaque ? "-" : header.type), .init(entry.view),
+                    .init(session.translated(entry.reason)),
                 ])
             }
         }

@@ -6,7 +6,7 @@ internal import CommandLineKit
 /// What is filled in stands as `{0}`, `{1}` … in this order in the English text. A sentence that is not here is shown
 /// as it came. `SpokenTests` finds a reason without a Korean text, and a text that no module says any longer.
 enum KoreanTexts {
-    private static let all = passedOver + readOtherwise + formats + notCovered + actions + actionsOfDaemon
+    private static let all = passedOver + readOtherwise + formats + notCovered + actions + actionsOfDaemon + unread
 
     /// `nil`: there is none.
     static func text(of english: String) -> String? {

@@ -19,6 +19,8 @@ enum Wording: String, CaseIterable, Sendable {
         labelConversation
     case labelCause, labelPosition, labelOrigin, labelVersion, labelDependsOn, labelSameID, otherContents, labelLeaf,
         labelData
+    // What `show` says of an event
+    case itsBytes, ofNode, headerRemains, noObject, twinAt, twinCounts, twinDiffers
     // Counts
     case oneEvent, manyEvents, andMore
     // What became of a message
@@ -185,6 +187,13 @@ enum Wording: String, CaseIterable, Sendable {
         case .labelSameID: Phrase("same id", "같은 ID")
         case .otherContents: Phrase("{0} with other content: syncctl show", "내용이 다른 같은 이벤트 {0}개: syncctl show")
         case .labelLeaf: Phrase("leaf", "리프 해시")
+        case .itsBytes: Phrase("{0}; --json has its bytes", "{0}. 바이트는 --json으로 볼 수 있습니다")
+        case .ofNode: Phrase(" (node {0})", " (노드 {0})")
+        case .headerRemains: Phrase("(erased; header and digest remain)", "(삭제됨. 헤더와 다이제스트는 남아 있습니다)")
+        case .noObject: Phrase("(no JSON object; --json has its bytes)", "(JSON 객체가 아님. 바이트는 --json으로 볼 수 있습니다)")
+        case .twinAt: Phrase("position {0}, {1}", "위치 {0}, {1}")
+        case .twinCounts: Phrase(" counts: recorded first", " 인정됨: 먼저 기록됨")
+        case .twinDiffers: Phrase("; other content", ". 내용이 다름")
         case .labelData: Phrase("data", "데이터")
         case .oneEvent: Phrase("1 event", "이벤트 1건")
         case .manyEvents: Phrase("{0} events", "이벤트 {0}건")
@@ -295,6 +304,9 @@ extension Session {
     /// The heading of a column.
     func heading(_ wording: Wording) -> String { shown(wording) }
 
+    /// The heading of a column of times: `TIME (+09:00)`.
+    func headingOfTimes(_ wording: Wording) -> String { "\(heading(wording)) (\(offset))" }
+
     /// How long something is, with its two largest units.
     func span(_ milliseconds: Int64) -> String {
         let text = TimeSpan.text(milliseconds)
@@ -305,9 +317,6 @@ extension Session {
             let digits = part.prefix { !$0.isLetter }
             let unit = part.dropFirst(digits.count)
             return digits + (units.first { $0.0 == unit }?.1 ?? String(unit))
-    /// The heading of a column of times: `TIME (+09:00)`.
-    func headingOfTimes(_ wording: Wording) -> String { "\(heading(wording)) (\(offset))" }
-
         }.joined(separator: " ")
     }
 

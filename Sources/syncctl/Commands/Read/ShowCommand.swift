@@ -100,7 +100,7 @@ enum ShowCommand {
             let name = label.map { session.shown($0) } ?? ""
             if let value { lines.append(DisplayWidth.pad(name, to: 14) + value) }
         }
-        add(.labelUnreadable, header.obstacle.map { "\($0); --json has its bytes" })
+        add(.labelUnreadable, header.obstacle.map { session.shown(.itsBytes, session.translated("\($0)")) })
         add(.labelID, header.id.description)
         add(.labelType, header.type)
         func moment(_ milliseconds: Int64) -> String {
@@ -116,30 +116,27 @@ enum ShowCommand {
         add(.labelPosition, String(event.position))
         let origins = try stored { try reader?.origins() }
         let origin = origins?.first { $0.id == header.dot.origin }
-        add(.labelOrigin, header.dot.description + (origin.map { " (node \($0.node.short))" } ?? ""))
+        add(.labelOrigin, header.dot.description + (origin.map { session.shown(.ofNode, $0.node.short) } ?? ""))
         add(.labelHLC, header.hlc.description)
         if header.version != 1 { add(.labelVersion, String(header.version)) }
         for (index, dot) in header.dependencies.enumerated() {
             add(index == 0 ? .labelDependsOn : nil, dot.description)
         }
-        if let reader { try addTwins(of: event, reader, add) }
+        if let reader { try addTwins(of: event, session, reader, add) }
         add(.labelLeaf, SHA256().leaf(of: event.event).description)
         if let payload = event.event.payload {
             let value = PrettyJSON.lines(JSONObject(validated: payload))
             add(.labelData, value.first)
             lines += value.dropFirst()
         } else {
-            add(
-                .labelData,
-                event.event.isErased ? "(erased; header and digest remain)" : "(no JSON object; --json has its bytes)"
-            )
+            add(.labelData, session.shown(event.event.isErased ? .headerRemains : .noObject))
         }
         return lines
     }
 
     /// The same id, appended on more than one node: who recorded it first counts.
     private static func addTwins(
-        of event: StoredEvent, _ reader: LogReader, _ add: (Wording?, String?) -> Void
+        of event: StoredEvent, _ session: Session, _ reader: LogReader, _ add: (Wording?, String?) -> Void
     ) throws(CommandFailure) {
         let all = try stored { try reader.events(id: event.event.header.id) }
         guard all.count > 1 else { return }
@@ -149,8 +146,9 @@ enum ShowCommand {
         }
         for twin in all {
             let isOther = twin.event.payload.map { $0 != event.event.payload } ?? false
-            let note = (twin == first ? " counts: recorded first" : "") + (isOther ? "; other content" : "")
-            add(.labelSameID, "position \(twin.position), \(twin.event.header.dot)\(note)")
+            let note =
+                (twin == first ? session.shown(.twinCounts) : "") + (isOther ? session.shown(.twinDiffers) : "")
+            add(.labelSameID, session.shown(.twinAt, "\(twin.position)", "\(twin.event.header.dot)") + note)
         }
     }
 }
