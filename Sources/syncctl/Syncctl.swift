@@ -119,12 +119,18 @@ enum Syncctl {
                 exit(output.lacksPager ? ExitCode.cannotCreate.rawValue : ExitCode.success.rawValue)
             }
             let wantsJSON = words.contains("--json") || terminal.environment["SYNCCTL_OUTPUT"] == "json"
-            let language = language(words, terminal)
-            let meaning = language == .korean ? error.korean ?? KoreanErrors.meanings[error.code] : nil
-            Output.message(
-                wantsJSON ? error.json : error.text(program: table.program, in: language, meaning: meaning))
+            Output.message(wantsJSON ? error.json : text(of: error, in: language(words, terminal)))
             exit(error.exitCode.rawValue)
         }
+    }
+
+    private static func text(of error: CommandFailure, in language: Language) -> String {
+        guard language == .korean else { return error.text(program: table.program) }
+        var told = error
+        told.why = error.why.map { KoreanTexts.text(of: $0) ?? $0 }
+        told.hint = error.hint.map { KoreanTexts.hint(of: $0) ?? $0 }
+        let meaning = error.korean ?? KoreanErrors.meanings[error.code]
+        return told.text(program: table.program, in: .korean, meaning: meaning)
     }
 
     /// Also of a command line that cannot be read.

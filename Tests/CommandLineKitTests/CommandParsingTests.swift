@@ -166,7 +166,7 @@ private func failure(_ words: String...) -> UsageError? {
         #expect(try run("history", "u", "--limit=-5").integer("limit", in: -9...10) == -5)
         for text in ["", "five", "1.5", "--5", "+", "0x10", "５"] {
             #expect(
-                throws: UsageError.invalidValue(name: "--limit", value: text, expected: "a whole number"), "\(text)"
+                throws: UsageError.notWhole(name: "--limit", value: text), "\(text)"
             ) {
                 try run("history", "u", "--limit=" + text).integer("limit", in: 1...10)
             }

@@ -187,6 +187,28 @@ extension SyncctlLanguageTests {
         #expect(daemon.terminate() == 0)
     }
 
+    @Test("What to try after an error is in Korean for people, and in English for programs")
+    func hints() async throws {
+        let tool = try Tool.named("syncctl")
+        let words = ["history", "u", "--store", "/nowhere/store"]
+        let told = try await tool.run(words + ["--lang", "ko"])
+        #expect(told.code == 66 && told.errors.contains("\n  해결 방법: 있어야 할 저장소이면 경로를 확인하십시오. "), "\(told)")
+        #expect(told.errors.hasSuffix("새로 만들려면 syncctl init --store /nowhere/store   [E_NO_STORE]\n"), "\(told)")
+        let english = try await tool.run(words)
+        #expect(english.errors.contains("\n  Try: the right path, if it should be there; "), "\(english)")
+        let json = try await tool.run(words + ["--json", "--lang", "ko"])
+        #expect(json.errors.contains(#""hint":"the right path, if it should be there; "#), "\(json)")
+        for (english, korean) in [
+            ("one --store", "--store 하나만 쓰십시오"), ("one of them", "그중 하나만 쓰십시오"),
+            ("a number from 1 to 50", "쓸 수 있는 수: 1~50"), ("1 or more", "1 이상"),
+            ("--text=TEXT if the value begins with a dash", "값이 줄표(-)로 시작하면 --text=TEXT"),
+            ("chmod 700 /x, unless that is meant, as for an auditor", "chmod 700 /x. 감사자처럼 일부러 허용한 것이면 그대로 두십시오"),
+        ] {
+            #expect(KoreanTexts.hint(of: english) == korean)
+        }
+        #expect(KoreanTexts.hint(of: "syncctl peers list") == nil)
+    }
+
     @Test("Korean texts of other modules' sentences are found by what is filled in")
     func sentences() {
         #expect(KoreanTexts.text(of: "an event of the type m.room.topic") == "이벤트 종류: m.room.topic")

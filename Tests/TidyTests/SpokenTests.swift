@@ -118,9 +118,74 @@ struct SpokenTests {
         #expect(looked > 20)
     }
 
+    // MARK: Hints
+
+    /// Where hints come from that `syncctl` tells; those of a node are answers of its API.
+    private static let hinting = ["syncctl", "CommandLineKit", "SillokClient", "SillokAPI", "Backups"]
+
+    /// The hints of a source: behind a label, in what is named for them, or given to an error that has another one. And
+    /// what led to an error.
+    private static func hints(_ text: String) -> [String] {
+        let bodies = text.matches(of: /(?:func|var|let) hints?\b[^\n]*[{\[]\n(?s:(.*?))\n    [}\]]/).map(\.output.1)
+        let given = text.matches(of: /\.hint = (.*)/).map(\.output.1)
+        let labelled = ["hint", "why"].flatMap { SwiftLiterals(text, label: $0).all.filter(\.isSaid) }
+        let others = (bodies + given).flatMap { SwiftLiterals(String($0)).all }
+        return (labelled + others).map { blank($0.text) }.filter { $0.contains(/[A-Za-z]{2,}/) && !isCommandLine($0) }
+    }
+
+    /// Whether it has no word of a language: options, their values and commands are the same in both.
+    private static func isCommandLine(_ hint: String) -> Bool {
+        let words = hint.replacing(/'[^']*'|\bu-1029\b/, with: "X").replacing(
+            /\bsyncctl( [a-z]+){1,2}(?= [^a-z]|;|$)/, with: "")
+        return words.split(separator: " ").allSatisfy { $0.hasPrefix("-") || !$0.contains(/[a-z]/) }
+    }
+
+    /// What needs no Korean. The list only shrinks.
+    private static let unhinted = [
+        "user:ID, bot:ID, app, reader, auditor, operator, admin"  // What `--role` takes.
+    ]
+
+    @Test("What syncctl tells one to try, and why, has a Korean text, unless it is a command line")
+    func hints() throws {
+        let known = Set(try Self.known() + Self.unhinted)
+        var looked = 0
+        for (file, text) in try Self.hinting.flatMap(Self.sources) {
+            for hint in Self.hints(text) {
+                looked += 1
+                #expect(known.contains(hint), "\(file): no Korean for '\(hint)'")
+            }
+        }
+        #expect(looked > 120)
+    }
+
+    @Test(
+        "A hint is found wherever it stands, and a command line is none",
+        arguments: [
+            (#"throw usageFailure("no words", hint: "say \(count) of them")"#, ["say {} of them"]),
+            (
+                #"CommandFailure(code: "E_X", what, hint: isOne ? "one" : "a " + "few", exitCode: .usage)"#,
+                ["one", "a few"]
+            ),
+            (#"failure.hint = "again later""#, ["again later"]),
+            (
+                "    var hint: String? {\n        switch self {\n        case .a: \"again\"\n        }\n    }",
+                ["again"]
+            ),
+            (#"usageFailure("none", hint: "syncctl peers list")"#, []),
+            (#"usageFailure("none", hint: "--reason 'complaint 4711'")"#, []),
+            (
+                #"usageFailure("none", hint: "syncctl subscriptions has their names")"#,
+                ["syncctl subscriptions has their names"]
+            ),
+            (#"struct Failure { var hint: String? ; let code = "another word" }"#, []),
+        ])
+    func plantedHint(source: String, hints: [String]) {
+        #expect(Self.hints(source) == hints)
+    }
+
     @Test("No Korean text is kept of a sentence that no module says any longer")
     func stale() throws {
-        let modules = ["Interchange", "EventStore", "SyncEngine", "syncctl"]
+        let modules = ["Interchange", "EventStore", "SyncEngine", "Access", "syncd"] + Self.hinting
         let literals = try modules.flatMap { try Self.sources($0) }.filter { !$0.name.contains("KoreanTexts") }
             .flatMap { SwiftLiterals($0.text).all.map { Self.blank($0.text) } }
         // One of them counts in front of a reason.

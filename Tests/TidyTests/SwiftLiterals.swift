@@ -2,20 +2,24 @@
 struct SwiftLiterals {
     struct Literal {
         var text: String
-        /// It is the first argument of one of the calls, or a part of it: not an argument of a further call in there.
+        /// It is the first argument of one of the calls, one with the label, or a part of it: not an argument of a
+        /// further call in there.
         let isSaid: Bool
     }
 
     private(set) var all: [Literal] = []
     private let characters: [Character]
     private let isCall: (String) -> Bool
+    private let label: String?
     private var at = 0
     /// Where the last literal ended, and which it was.
     private var last: (end: Int, index: Int)?
 
-    /// - Parameter isCall: Whether a name before a parenthesis, with what stands before its dots, is one of the calls.
-    init(_ text: String, isCall: @escaping (String) -> Bool = { _ in false }) {
-        (characters, self.isCall) = (Array(text), isCall)
+    /// - Parameters:
+    ///   - label: What is said stands behind it, in any call.
+    ///   - isCall: Whether a name before a parenthesis, with what stands before its dots, is one of the calls.
+    init(_ text: String, label: String? = nil, isCall: @escaping (String) -> Bool = { _ in false }) {
+        (characters, self.label, self.isCall) = (Array(text), label, isCall)
         while at < characters.count { walk(isSaid: false, firstOnly: false) }
     }
 
@@ -23,8 +27,8 @@ struct SwiftLiterals {
     private static let transparent: Set<String> = ["", "Sanitizer.line", "Sanitizer.lines"]
 
     /// Up to behind the bracket that ends this level.
-    private mutating func walk(isSaid outer: Bool, firstOnly: Bool) {
-        var isSaid = outer
+    private mutating func walk(isSaid outer: Bool, firstOnly: Bool, isCall inCall: Bool = false) {
+        var (isSaid, firstOnly) = (outer, firstOnly)
         while at < characters.count {
             let character = characters[at]
             switch character {
@@ -35,14 +39,15 @@ struct SwiftLiterals {
                 while at < characters.count, !characters[at].isNewline { at += 1 }
                 continue
             case "," where firstOnly: isSaid = false
+            case ":" where inCall && nameBefore(at) == label: (isSaid, firstOnly) = (true, true)
             case "(", "[", "{":
                 let name = nameBefore(at)
                 at += 1
                 if character == "(", isCall(name) {
-                    walk(isSaid: true, firstOnly: true)
+                    walk(isSaid: true, firstOnly: true, isCall: true)
                 } else {
                     let isPart = character == "{" || Self.transparent.contains(name)
-                    walk(isSaid: isSaid && isPart, firstOnly: false)
+                    walk(isSaid: isSaid && isPart, firstOnly: false, isCall: character == "(")
                 }
                 continue
             case ")", "]", "}":

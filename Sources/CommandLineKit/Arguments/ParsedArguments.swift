@@ -38,7 +38,7 @@ package struct ParsedArguments: Sendable, Equatable {
         let digits = text.utf8.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }
         guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }), text.utf8.count - digits.count <= 1
         else {
-            throw .invalidValue(name: "--" + name, value: text, expected: "a whole number")
+            throw .notWhole(name: "--" + name, value: text)
         }
         guard let number = Int(text), range.contains(number) else {
             throw .outOfRange(name: "--" + name, value: text, lowest: range.lowerBound, highest: range.upperBound)

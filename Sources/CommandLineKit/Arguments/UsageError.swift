@@ -18,8 +18,8 @@ package enum UsageError: Error, Equatable, Sendable {
     case repeatedOption(String, first: String, second: String)
     /// The value is not one of the possible ones.
     case notAllowed(name: String, value: String, allowed: [String], suggestion: String?)
-    /// The value cannot be read; `expected` says what could.
-    case invalidValue(name: String, value: String, expected: String)
+    /// The value is no whole number.
+    case notWhole(name: String, value: String)
     /// The number is too small or too large.
     case outOfRange(name: String, value: String, lowest: Int, highest: Int)
     /// A positional argument is missing.
@@ -41,7 +41,7 @@ package enum UsageError: Error, Equatable, Sendable {
             "\(option) is given twice: '\(first)' and '\(second)'"
         case .notAllowed(let name, let value, let allowed, let suggestion):
             "\(name): '\(value)' is not one of \(allowed.joined(separator: ", "))" + Self.question(suggestion)
-        case .invalidValue(let name, let value, let expected): "\(name): '\(value)' is not \(expected)"
+        case .notWhole(let name, let value): "\(name): '\(value)' is not a whole number"
         case .outOfRange(let name, let value, let lowest, let highest):
             switch (lowest, highest) {
             case (_, Int.max): "\(name): \(value) is less than \(lowest)"
@@ -63,13 +63,11 @@ package enum UsageError: Error, Equatable, Sendable {
             .unexpectedArgument(_, let command):
             command.isEmpty ? "\(program) --help" : "\(program) \(command) --help"
         case .missingValue(let option, let placeholder):
-            option.hasPrefix("--")
-                ? "\(option)=\(placeholder) if the value begins with a dash"
-                : "\(option)\(placeholder) if the value begins with a dash"
+            "\(option + (option.hasPrefix("--") ? "=" : "") + placeholder) if the value begins with a dash"
         case .unexpectedValue(let option): option
         case .repeatedOption(let option, _, _): "one \(option)"
-        case .notAllowed(_, _, let allowed, let suggestion): suggestion ?? allowed.joined(separator: " or ")
-        case .invalidValue(_, _, let expected): expected
+        case .notAllowed(_, _, let allowed, let suggestion): suggestion ?? allowed.joined(separator: ", ")
+        case .notWhole: "a whole number"
         case .outOfRange(_, _, let lowest, let highest):
             switch (lowest, highest) {
             case (_, Int.max): "\(lowest) or more"
@@ -94,8 +92,7 @@ package enum UsageError: Error, Equatable, Sendable {
         case .notAllowed(let name, let value, let allowed, let near):
             "\(name): '\(value)' 값은 쓸 수 없습니다. 쓸 수 있는 값: \(allowed.joined(separator: ", "))"
                 + Self.koreanQuestion(near)
-        case .invalidValue(let name, let value, let expected):
-            "\(name): '\(value)' 값을 읽을 수 없습니다. 필요한 형식: \(expected)"
+        case .notWhole(let name, let value): "\(name): '\(value)' 값은 정수가 아닙니다."
         case .outOfRange(let name, let value, let lowest, let highest):
             switch (lowest, highest) {
             case (_, Int.max): "\(name): \(value) 값은 \(lowest)보다 작습니다."

@@ -100,7 +100,7 @@ enum EraseCommand {
         let undecided = order.undecided(plan)
         guard undecided.isEmpty else {
             let options = undecided.map { "--\($0.rawValue)" }
-            let choices = options.map { "\($0) erase, or \($0) keep" }.joined(separator: "; ")
+            let choices = options.map { "\($0) erase|keep" }.joined(separator: ", ")
             throw usageFailure(
                 "there are such events, and nobody has said what becomes of them: \(options.joined(separator: ", "))",
                 hint: planned == nil ? choices : "they have come since: another plan decides it: \(choices)")

@@ -27,7 +27,8 @@ final class PackageFolder {
         var entry = stat()
         if lstat(folder, &entry) == 0 {
             guard entry.st_mode & S_IFMT == S_IFDIR, try Self.names(in: folder).isEmpty else {
-                throw Self.refusal("\(folder) is not empty", "name a folder that is not there yet, or an empty one")
+                throw Self.refusal(
+                    "\(folder) is not empty", hint: "name a folder that is not there yet, or an empty one")
             }
         }
         let isThere = mkdir(part, 0o700) != 0
@@ -36,7 +37,7 @@ final class PackageFolder {
         }
         let names = isThere ? try Self.names(in: part) : []
         guard names.isEmpty || names.contains(Self.mark) || names.contains(Self.last) else {
-            throw Self.refusal("\(part) is there already, and no unfinished package", "take it away")
+            throw Self.refusal("\(part) is there already, and no unfinished package", hint: "take it away")
         }
         lock = open("\(part)/\(Self.mark)", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard lock >= 0 else {
@@ -90,7 +91,7 @@ final class PackageFolder {
         }
     }
 
-    private static func refusal(_ what: String, _ hint: String) -> CommandFailure {
+    private static func refusal(_ what: String, hint: String) -> CommandFailure {
         CommandFailure(code: "E_STORE_FILE", what, hint: hint, exitCode: .cannotCreate)
     }
 }

@@ -66,7 +66,7 @@ enum SettleCommand {
         guard found.count == 1 else {
             throw usageFailure(
                 "\(found.count) findings have the code \(code)",
-                hint: "one of the subjects " + found.map(\.subject).joined(separator: ", "))
+                hint: "one of the subjects \(found.map(\.subject).joined(separator: ", "))")
         }
         return first
     }

@@ -1,12 +1,24 @@
 internal import CommandLineKit
 
 /// Sentences that other modules make, which speak English alone, and their Korean texts: why a record of an export was
-/// passed over, what keeps something from being proven, what to do about a finding.
+/// passed over, what keeps something from being proven, why an event cannot be read, what to do about a finding or after an error.
 ///
 /// What is filled in stands as `{0}`, `{1}` … in this order in the English text. A sentence that is not here is shown
-/// as it came. `SpokenTests` finds a reason without a Korean text, and a text that no module says any longer.
+/// as it came. `SpokenTests` finds a reason or a hint without a Korean text, and a text that no module says any longer.
 enum KoreanTexts {
-    private static let all = passedOver + readOtherwise + formats + notCovered + actions + actionsOfDaemon + unread
+    private static let all =
+        passedOver + readOtherwise + formats + notCovered + actions + actionsOfDaemon + unread + circumstances
+
+    private static let hints =
+        hintsOfStores + hintsOfNodes + hintsOfCommands + hintsOfBackups + actions + actionsOfDaemon + hintsOfWords
+
+    /// What to try after an error. `nil`: there is none, as of a hint that is a command line.
+    static func hint(of english: String) -> String? {
+        for phrase in hints {
+            if let values = values(of: english, in: phrase.english) { return phrase.text(.korean, values) }
+        }
+        return nil
+    }
 
     /// `nil`: there is none.
     static func text(of english: String) -> String? {

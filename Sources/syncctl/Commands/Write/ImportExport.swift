@@ -49,8 +49,8 @@ struct ImportExport {
             if wanted == nil, !hasOptions, try Self.mayBeNative(files, path) { return nil }
             throw CommandFailure(
                 code: "E_IMPORT_FORMAT", "\(path): no format that is known",
-                hint: "--format with one of: "
-                    + Self.choices.dropFirst().joined(separator: ", "), exitCode: .badInput)
+                hint: "--format with one of: \(Self.choices.dropFirst().joined(separator: ", "))",
+                exitCode: .badInput)
         }
     }
 
