@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 
 /// Which events a reading command shows: the options that `history`, `conversation`, `tail`, `replay` and `export` share. Given several
 /// times, an option means any of its values; different ones must all hold. A list that is empty means any.
@@ -31,7 +32,7 @@ struct EventSelection {
     init(_ session: Session) throws(CommandFailure) {
         let arguments = session.arguments
         range = try TimeRange(session)
-        if let pattern = arguments.values("type").first(where: { $0 == "*" || $0.hasSuffix(".*") }) {
+        if let pattern = TypePattern.first(in: arguments.values("type")) {
             throw usageFailure(
                 "--type '\(pattern)': a pattern is no type",
                 hint: "each type by its name; subscriptions and /v1/changes take patterns")

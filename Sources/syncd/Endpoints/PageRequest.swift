@@ -85,6 +85,11 @@ struct PageRequest: Sendable {
         query.since = request.queryItem("since").flatMap(Timestamp.milliseconds)
         query.until = request.queryItem("until").flatMap(Timestamp.milliseconds)
         query.types = request.queryItems("type")
+        if let pattern = TypePattern.first(in: query.types) {
+            throw BadParameter(
+                message: "type: '\(pattern)' is a pattern, and no type",
+                hint: "each type by its name; subscriptions and GET /v1/changes take patterns")
+        }
         query.types += request.queryItem("role").flatMap(DialogueRole.init(rawValue:))?.types ?? []
         query.authors = request.queryItems("author")
         query.conversations = request.queryItems("conversation")
