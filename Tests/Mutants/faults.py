@@ -1031,7 +1031,7 @@ fault(701, "an erasure waits for a follower that waits for the writer", "INV-12"
       (ES + "Eraser.swift", "writer.onErasure.withLock { $0 = { [weak self] in self?.look() } }",
        "if !isPlanted(701) { writer.onErasure.withLock { $0 = { [weak self] in self?.look() } } }"))
 fault(702, "a drill passes over attachments that do not come back", "INV-4", "AttachmentBackupTests",
-      (BA + "BackupDrill.swift", "+ come.missing.map { \"\\($0)\" }", "+ (isPlanted(702) ? [] : come.missing).map { \"\\($0)\" }"))
+      (BA + "BackupDrill.swift", "+ come.missing.map(DrillFinding.lost)", "+ (isPlanted(702) ? [] : come.missing).map(DrillFinding.lost)"))
 fault(703, "a proof is taken whose last line is cut", "INV-18", "ReceiptProgramTests",
       ("Sources/syncctl/Client/ReceiptFile.swift", "if reader.isUnended { throw .cut }", "if reader.isUnended, !isPlanted(703) { throw .cut }"))
 fault(704, "a package that is half has the name of a whole one", "", "AuditingTests",
