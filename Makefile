@@ -101,7 +101,7 @@ soak: deps
 
 # Built with the optimizer: a seed takes a seventh of a second. Before many seeds, whether each planted defect is found, and each fault met
 # (by seeds up to 240).
-sim: OPTIMIZED = -c release --product sillok-sim $(if $(SILLOK_GATES_BUILD),--scratch-path $(SILLOK_GATES_BUILD))
+sim: OPTIMIZED = $(if $(SILLOK_OPTIMIZED),,-c release) --product sillok-sim
 sim: deps
 	$(SWIFT) build $(OPTIMIZED)
 	$(if $(SEED),,"$$($(SWIFT) build $(OPTIMIZED) --show-bin-path)/sillok-sim" defects --jobs $(JOBS))

@@ -9,6 +9,15 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// With SILLOK_OPTIMIZED=1 a debug build compiles what tests, counts and the simulator spend their time in as a release does, with
+/// what tests reach into. One build is enough for all three then (`.ci/run`); without it, what was changed alone is compiled anew.
+let busy: [SwiftSetting] =
+    Context.environment["SILLOK_OPTIMIZED"] == nil
+    ? strict
+    : strict + [
+        .unsafeFlags(["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))
+    ]
+
 /// The programs carry what they use of Swift's runtime and of C++'s (`Scripts/link`) in themselves: less memory than the
 /// shared libraries take, a start that is shorter by half, and servers need neither. No other program links with it, so it
 /// exports no symbols; where it was loaded is added to its 32,000 pointers from a packed table of 6 KB in place of one of 750
@@ -46,15 +55,15 @@ let package = Package(
 
         .target(
             name: "EventStore", dependencies: ["CSQLite", "CLibuuid", "CCrypto", "CSodium", "CLinux"],
-            swiftSettings: strict),
+            swiftSettings: busy),
         .target(
             name: "SyncEngine", dependencies: ["EventStore", "COpenSSL", "CLibevent", "CZstd", "CLinux"],
-            swiftSettings: strict),
+            swiftSettings: busy),
         // The words of the command line and the line of a crash, as C has them.
         .target(name: "CProgram"),
         // The pages for browsers, as C has them (#embed of C23).
         .target(name: "CPages", exclude: ["files"]),
-        .target(name: "CommandLineKit", dependencies: ["CProgram"], swiftSettings: strict),
+        .target(name: "CommandLineKit", dependencies: ["CProgram"], swiftSettings: busy),
         // The contract of the HTTP API: what the daemon answers and its clients read.
         .target(name: "SillokAPI", dependencies: ["Access", "EventStore", "CommandLineKit"], swiftSettings: strict),
         // Requests of programs to nodes and to models, and the files with what opens them.
@@ -62,7 +71,7 @@ let package = Package(
             name: "SillokClient", dependencies: ["SillokAPI", "EventStore", "CommandLineKit", "CCurl"],
             swiftSettings: strict),
         // What workers are handed, and what of it is done.
-        .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: strict),
+        .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: busy),
         // Who may do what: roles, tokens, who takes part in what.
         .target(name: "Access", dependencies: ["EventStore"], swiftSettings: strict),
         // What a bot says: completions, context, rules of answers, retries, and one delivery as a pure machine.
@@ -110,7 +119,7 @@ let package = Package(
             path: "Benchmarks/sillok-bench", swiftSettings: strict),
         .executableTarget(
             name: "sillok-gates", dependencies: ["EventStore", "SyncEngine"],
-            path: "Benchmarks/gates/Workloads", swiftSettings: strict),
+            path: "Benchmarks/gates/Workloads", swiftSettings: busy),
         .executableTarget(
             name: "sillok-fleet", dependencies: ["EventStore", "SyncEngine"], path: "Benchmarks/fleet",
             swiftSettings: strict),
@@ -131,7 +140,7 @@ let package = Package(
             swiftSettings: strict),
         // Frames as bytes, for tests that play the other end of a connection.
         .target(
-            name: "WireKit", dependencies: ["EventStore", "SyncEngine"], path: "Tests/WireKit", swiftSettings: strict),
+            name: "WireKit", dependencies: ["EventStore", "SyncEngine"], path: "Tests/WireKit", swiftSettings: busy),
         .testTarget(
             name: "EventStoreTests", dependencies: ["TestSupport", "EventStore"], exclude: ["Log/Golden"],
             swiftSettings: strict),
@@ -176,10 +185,10 @@ let package = Package(
         .target(
             name: "SyncTestKit", dependencies: ["EventStore", "SyncEngine", "Subscriptions", "WireKit"],
             path: "Tests/SyncTestKit",
-            swiftSettings: strict),
+            swiftSettings: busy),
         .executableTarget(
             name: "sillok-sim", dependencies: ["SyncTestKit", "CommandLineKit"], path: "Tests/sillok-sim",
-            swiftSettings: strict),
+            swiftSettings: busy),
         .testTarget(name: "SimulatorTests", dependencies: ["SyncTestKit", "sillok-sim"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],
