@@ -10,7 +10,7 @@ afterEach(() => open.splice(0).forEach((end) => end()))
 
 const answer = (status, body, ...headers) =>
   [`HTTP/1.1 ${status} X`, `Content-Length: ${Buffer.byteLength(body)}`, "Connection: close", ...headers].join("\r\n") + "\r\n\r\n" + body
-const chunked = (...parts) => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+const chunked = (...parts) => "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
   + parts.map((part) => `${Buffer.byteLength(part).toString(16)}\r\n${part}\r\n`).join("")
 const appended = '{"type":"appended","v":1,"line":1,"id":"x"}\n'
 const end = '{"type":"end","v":1,"count":1}\n'
@@ -85,6 +85,9 @@ it("goes on behind a body that is not of a node", async () => {
     for (const ask of [() => client.changes(), () => client.pull("bot"), () => client.settle("bot", "ack", "t")])
       await assert.rejects(ask(), { code: "E_HTTP_200" }, body)
   }
+  for (const given of [answer(204, ""), answer(200, "<html>sign in</html>", "Content-Type: text/html")])
+    for (const ask of [(client) => client.append(event), (client) => client.follow("now").next()])
+      await assert.rejects(ask(new Sillok((await fake(given)).base, { ...silent, patience: 0 })), { code: /E_HTTP_20[04]/ })
 })
 
 it("looks for the home of a subscription, and remembers it", async () => {

@@ -25,7 +25,7 @@ def answer(status: int, body: str, *headers: str, length: int = -1) -> bytes:
 
 def chunked(*parts: str, end: bool = True) -> bytes:
     body = b"".join(b"%x\r\n%s\r\n" % (len(part.encode()), part.encode()) for part in parts)
-    return b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body + (b"0\r\n\r\n" if end else b"")
+    return b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n" + body + (b"0\r\n\r\n" if end else b"")
 
 
 class Fake:
@@ -130,6 +130,11 @@ class FaultTests(unittest.TestCase):
                 with self.subTest(body, status=200), self.assertRaises(SillokError) as caught:
                     ask(Sillok(self.several(answer(200, body)).base, patience=0))
                 self.assertEqual(caught.exception.code, "E_HTTP_200")
+        for ask in (lambda client: client.append({"type": "a", "user": "u", "data": {}}), lambda client: next(client.follow("now"))):
+            for given in (answer(204, ""), answer(200, "<html>sign in</html>", "Content-Type: text/html")):
+                with self.subTest(given), self.assertRaises(SillokError) as caught:
+                    ask(Sillok(self.several(given).base, patience=0))
+                self.assertIn(caught.exception.code, ("E_HTTP_200", "E_HTTP_204"))
         fake = self.several(answer(302, "", "Location: /x"))
         with self.assertRaises(SillokError):
             Sillok(fake.base).changes()

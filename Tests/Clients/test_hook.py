@@ -169,6 +169,23 @@ class HookTests(DaemonTests):
         until(lambda: self.target.taken, 15)
         self.assertTrue(2 < time.monotonic() - began < 6)
 
+    def test_retry_after_does_not_hurry(self) -> None:
+        """A target that says 0 would have its hundred attempts within seconds, and be given up."""
+        self.post(1)
+        self.target.answer, self.target.headers = 503, {"Retry-After": "0"}
+        self.hook()
+        until(lambda: self.target.got)
+        time.sleep(4)
+        self.assertLessEqual(len(self.target.got), 2)
+
+    def test_who_speaks_with_a_bot_takes_part_where_no_list_is_kept(self) -> None:
+        self.post(1)
+        self.hook("--absent", "--author", "bot", "--type", "bot.replied")
+        self.client.append({"type": "bot.replied", "user": self.user, "author": "bot", "subject": f"conversation/{self.name} 0",
+                            "data": {"text": "답"}})
+        [taken] = until(lambda: self.target.taken)
+        self.assertEqual((taken["data"]["text"], taken["absent"]), ("답", [self.user]))
+
     def follower(self, user: str, daemon: Daemon) -> Answer:
         """A stream of someone who looks at the changes, by a token of their own."""
         token = self.folder / f"{self.name}-{user}-{daemon.name}.token"

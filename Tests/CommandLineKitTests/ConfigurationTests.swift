@@ -145,8 +145,8 @@ private func load(
         (
             "{peers: {snapshot_after: '7'}}", "1:26: peers.snapshot_after: expected a whole number, not a string"
         ),
-        ("{peers: {snapshot_after: 1.5}}", "1:26: peers.snapshot_after: expected a whole number, not a number"),
-        ("{peers: {snapshot_after: -1}}", "1:26: peers.snapshot_after: expected a whole number, not a number"),
+        ("{peers: {snapshot_after: 1.5}}", "1:26: peers.snapshot_after: expected a whole number from 0 to 2^53"),
+        ("{peers: {snapshot_after: -1}}", "1:26: peers.snapshot_after: expected a whole number from 0 to 2^53"),
         ("{peers: {offer_snapshots: 1}}", "1:27: peers.offer_snapshots: expected true or false, not a number"),
         ("{storage: {min_free: true}}", "1:22: storage.min_free: expected a string, not true or false"),
         ("{storage: {dir: 'data'}}", "1:17: storage.dir: expected an absolute path, not 'data'"),

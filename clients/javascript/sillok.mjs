@@ -137,7 +137,8 @@ async function exchange(base, method, target, body, headers, outer) {
       if (rest.startsWith("{")) yield JSON.parse(rest) && read(rest) // an answer that is one object may have no line end
     }
     const status = answer.type === "opaqueredirect" ? 302 : answer.status // a browser does not tell which one
-    return { base, status, headers: answer.headers, retryAfter: answer.headers.get("retry-after"), lines: lines(), chunks }
+    const type = answer.headers.get("content-type")?.split(";")[0].trim().toLowerCase()
+    return { base, status, type, headers: answer.headers, retryAfter: answer.headers.get("retry-after"), lines: lines(), chunks }
   } catch (error) {
     end()
     throw error
@@ -203,10 +204,11 @@ export class Sillok {
       const first = base ?? this.#preferred.get(group) ?? this.bases[0]
       let wait = growing * (0.7 + 0.3 * Math.random()), errors = []
       for (const at of [first, ...this.bases.filter((other) => other !== first && !base)]) {
-        let answer, lines, isCut = false
+        let answer, lines, isStream, isCut = false
         const ask = async () => {
           [answer, lines] = [await exchange(at, method, target, body, { ...this.#shown, ...this.headers, accept, ...headers }, signal), []]
-          if (!stream || answer.status >= 300) for await (const line of answer.lines) lines.push(line)
+          isStream = stream && answer.status < 300 && (accept !== NDJSON || answer.type === NDJSON)
+          if (!isStream) for await (const line of answer.lines) lines.push(line)
         }
         try {
           await ask()
@@ -221,14 +223,15 @@ export class Sillok {
             continue
           }
         }
-        const isWhole = answer.status === 204 || (!isCut && lines.length > 0 && (accept !== NDJSON || lines.at(-1).type === "end"))
-        if (answer.status < 300 && (stream ? !isCut : isWhole)) {
+        const hasEnd = accept !== NDJSON || lines.at(-1)?.type === "end"
+        const isWhole = (answer.status === 204 && method === "DELETE") || (lines.length > 0 && hasEnd)
+        if (answer.status < 300 && !isCut && (isStream || isWhole)) {
           this.#preferred.set(group, at)
           return stream ? answer : { ...answer, lines }
         }
         const error = errorOf(answer.status, lines) // 200: it was cut off, or a proxy gave it
         errors.push(error)
-        if (![200, 429, 502, 503, 504].includes(error.status) && !["E_ELSEWHERE", "E_CURSOR_AHEAD"].includes(error.code)) throw error
+        if (![200, 204, 429, 502, 503, 504].includes(error.status) && !["E_ELSEWHERE", "E_CURSOR_AHEAD"].includes(error.code)) throw error
         if (/^\d+$/.test(answer.retryAfter ?? "")) // never sooner than that; the node may have told it to many
           wait = Math.max(wait, Math.min(answer.retryAfter * 1000, 86_400_000) * (1 + 0.1 * Math.random()))
       }

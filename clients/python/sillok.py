@@ -232,12 +232,15 @@ class Sillok:
                     errors.append(Unreachable("E_UNREACHABLE", f"{at}: {why or type(why).__name__}", "is the daemon running?"))
                     continue
                 has_end = accept != NDJSON or answer.lines[-1:] and answer.lines[-1].get("type") == "end"
-                is_whole = answer.status == 204 or not answer.is_cut and answer.lines and has_end
-                if answer.status < 300 and (stream or is_whole):
+                is_whole = not answer.is_cut and answer.lines and has_end or answer.status == 204 and method == "DELETE"
+                is_stream = stream and (accept != NDJSON or answer.headers.get_content_type() == NDJSON)
+                if answer.status < 300 and (is_stream or is_whole):
                     self._preferred[group] = at
                     return answer
+                if stream:
+                    answer.close()
                 errors.append(answer.error())  # 200: it was cut off, or a proxy gave it
-                if errors[-1].status not in (200, 429, 502, 503, 504) and errors[-1].code not in ("E_ELSEWHERE", "E_CURSOR_AHEAD"):
+                if errors[-1].status not in (200, 204, 429, 502, 503, 504) and errors[-1].code not in ("E_ELSEWHERE", "E_CURSOR_AHEAD"):
                     raise errors[-1]
                 after = answer.headers.get("Retry-After", "")
                 if after.isascii() and after.isdigit():  # never sooner than that; the node may have told it to many

@@ -17,7 +17,7 @@ struct StoreLocation {
         if session.url != nil {
             let isSaid = session.arguments.value("url") != nil
             throw usageFailure(
-                "'\(session.arguments.command.name)' works on the files of a store, and "
+                "'\(session.arguments.command.name)', as it is asked for here, works on the files of a store, and "
                     + "\(isSaid ? "--url" : "SYNCCTL_URL") names a node",
                 hint: isSaid
                     ? "the same on the node's own machine, with --store"

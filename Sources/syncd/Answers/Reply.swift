@@ -49,6 +49,23 @@ extension HTTPExchange {
         }
     }
 
+    /// The body as an object of these members, none of which must be there; else the answer says which is wrong.
+    func object(of forms: [(name: String, form: MemberForm)]) -> JSONObject? {
+        guard let object = object() else { return nil }
+        for member in object {
+            guard let form = forms.first(where: { $0.name.hasSameBytes(as: member.name) })?.form else {
+                let names = forms.map(\.name).joined(separator: ", ")
+                refuse(.parameter, "\(member.name): no such member", hint: names)
+                return nil
+            }
+            guard member.value.isNull || form.fits(member.value) else {
+                refuse(.parameter, "\(member.name): \(form.rawValue)")
+                return nil
+            }
+        }
+        return object
+    }
+
     /// What came of an append.
     func send(_ answer: AppendAnswer) {
         reply(status: answer.status, contentType: "application/x-ndjson", body: answer.text)
@@ -101,6 +118,21 @@ extension FeedRefusal: CustomStringConvertible {
         switch self {
         case .ahead(let dot): "the cursor names event \(dot), which is not here yet"
         case .elsewhere(let dot): "the cursor names another event \(dot) than this log has"
+        }
+    }
+}
+
+/// What a member of a body is.
+enum MemberForm: String {
+    case text = "a text"
+    case whole = "a whole number"
+    case texts = "a list of texts"
+
+    fileprivate func fits(_ value: JSONValue) -> Bool {
+        switch self {
+        case .text: value.string != nil
+        case .whole: value.integer != nil
+        case .texts: value.elements?.allSatisfy { $0.string != nil } ?? false
         }
     }
 }

@@ -152,8 +152,11 @@ extension ConfigurationKind where Value: RawRepresentable & CaseIterable & Senda
 extension ConfigurationKind<UInt64> {
     /// A whole number.
     static let count = ConfigurationKind(form: .json5) { (value) throws(ConfigurationFailure) in
-        guard case .number(let number) = value.content, let count = UInt64(exactly: number), count <= 1 << 53 else {
+        guard case .number(let number) = value.content else {
             throw ConfigurationFailure("expected a whole number, not \(value.kind)")
+        }
+        guard let count = UInt64(exactly: number), count <= 1 << 53 else {
+            throw ConfigurationFailure("expected a whole number from 0 to 2^53")
         }
         return count
     } show: {

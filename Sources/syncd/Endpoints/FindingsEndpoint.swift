@@ -14,7 +14,7 @@ extension Service {
 
     func settle(_ request: AdmittedRequest) throws(StoreError) {
         let exchange = request.exchange
-        guard let object = exchange.object() else { return }
+        guard let object = exchange.object(of: [("code", .text), ("subject", .text), ("note", .text)]) else { return }
         guard let code = object.string("code").flatMap({ NodeNotice.Code(rawValue: $0) }) else {
             let known = NodeNotice.Code.allCases.map(\.rawValue).joined(separator: ", ")
             return exchange.refuse(.parameter, "code: one of \(known)")

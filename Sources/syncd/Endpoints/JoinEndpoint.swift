@@ -10,7 +10,9 @@ extension Service {
     static let longestInvitation: Int64 = 7 * 86_400
 
     func invite(_ exchange: HTTPExchange) throws(StoreError) {
-        guard let object = exchange.object() else { return }
+        guard let object = exchange.object(of: [("name", .text), ("valid_s", .whole), ("addresses", .texts)]) else {
+            return
+        }
         let seconds = object.integer("valid_s") ?? 3_600
         guard (1...Self.longestInvitation).contains(seconds) else {
             return exchange.refuse(.parameter, "valid_s: 1 to \(Self.longestInvitation) seconds")
@@ -37,7 +39,7 @@ extension Service {
     }
 
     func join(_ exchange: HTTPExchange) {
-        guard let object = exchange.object() else { return }
+        guard let object = exchange.object(of: [("line", .text), ("name", .text)]) else { return }
         guard let invitation = object.string("line").flatMap({ Invitation($0) }) else {
             return exchange.refuse(.invitation, "this is no invitation, or a part of one")
         }

@@ -132,7 +132,7 @@ extension Service {
     }
 
     func addPeer(_ exchange: HTTPExchange) throws(StoreError) {
-        guard let object = exchange.object() else { return }
+        guard let object = exchange.object(of: [("name", .text), ("node", .text), ("address", .text)]) else { return }
         guard let name = object.string("name"), !name.isEmpty, name.utf8.count <= 64 else {
             return exchange.refuse(.parameter, "name: 1 to 64 bytes")
         }

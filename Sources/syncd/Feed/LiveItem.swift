@@ -77,7 +77,7 @@ struct LiveItem: Sendable {
 struct LiveBudget {
     private static let perSecond = 50
     private static let reply = (bytes: 64 << 10, milliseconds: UInt64(60_000))
-    /// Most connections and replies that are kept in mind; the oldest go first.
+    /// Most connections, and most replies, that are kept in mind.
     private static let most = 4_096
 
     private struct Reply {
@@ -86,7 +86,7 @@ struct LiveBudget {
     }
 
     private var seconds: [UInt64: (second: UInt64, count: Int)] = [:]
-    private var replies: [ByteText: Reply] = [:]
+    private var replies: [ByteText: [EventID: Reply]] = [:]
 
     /// Why an item of this connection cannot be told at `now`, monotonic milliseconds; `nil`: it can, and counts. What a later try
     /// changes nothing of is no matter of the rate.
@@ -94,14 +94,14 @@ struct LiveBudget {
         _ item: LiveItem, of client: UInt64, now: UInt64
     ) -> (code: ErrorCode, reason: String)? {
         if seconds.count >= Self.most { seconds = seconds.filter { $0.value.second == now / 1_000 } }
-        if replies.count >= Self.most { replies = replies.filter { now - $0.value.began < Self.reply.milliseconds } }
-        guard seconds.count < Self.most, replies.count < Self.most else { return (.rate, "too much is told live") }
+        guard seconds.count < Self.most else { return (.rate, "too much is told live") }
         let count = seconds[client].map { $0.second == now / 1_000 ? $0.count : 0 } ?? 0
         guard count < Self.perSecond else { return (.rate, "more than \(Self.perSecond) items in a second") }
         seconds[client] = (now / 1_000, count + 1)
         guard let id = item.inReplyTo else { return nil }
-        let name = ByteText("\(id) \(item.author ?? "")")
-        var reply = replies[name] ?? Reply(began: now, bytes: 0)
+        let author = ByteText(item.author ?? "")
+        if replies[author]?[id] == nil { makeRoom(now) }
+        var reply = replies[author]?[id] ?? Reply(began: now, bytes: 0)
         reply.bytes += item.text?.utf8.count ?? 0
         guard reply.bytes <= Self.reply.bytes, now - reply.began <= Self.reply.milliseconds else {
             return (
@@ -109,7 +109,21 @@ struct LiveBudget {
                 "a reply is told live for \(Self.reply.milliseconds / 1_000) s and \(Self.reply.bytes) bytes at most"
             )
         }
-        replies[name] = reply
+        replies[author, default: [:]][id] = reply
         return nil
+    }
+
+    /// Where there are too many replies, forgets those whose time is over; else the author with the most forgets the older half of
+    /// theirs, so that one who begins thousands takes no room from others.
+    private mutating func makeRoom(_ now: UInt64) {
+        func isFull() -> Bool { replies.values.reduce(0) { $0 + $1.count } >= Self.most }
+        guard isFull() else { return }
+        replies = replies.compactMapValues { all in
+            let left = all.filter { now - $0.value.began < Self.reply.milliseconds }
+            return left.isEmpty ? nil : left
+        }
+        guard isFull(), let (author, all) = replies.max(by: { $0.value.count < $1.value.count }) else { return }
+        let median = all.values.map(\.began).sorted()[all.count / 2]
+        replies[author] = all.filter { $0.value.began > median }
     }
 }

@@ -190,9 +190,14 @@ struct Settings {
     /// What a start would miss on this machine as it is now.
     var surroundings: [String] {
         var found: [String] = []
-        if case .folder(let folder) = configuration.storage.witness, access(folder, F_OK) != 0 {
-            found.append(
-                "storage.witness: there is no folder \(folder); syncd makes none there, and keeps no witness")
+        if case .folder(let folder) = configuration.storage.witness {
+            var entry = stat()
+            if stat(folder, &entry) != 0 {
+                found.append(
+                    "storage.witness: there is no folder \(folder); syncd makes none there, and keeps no witness")
+            } else if entry.st_mode & S_IFMT != S_IFDIR {
+                found.append("storage.witness: \(folder) is no folder; syncd keeps no witness there")
+            }
         }
         guard let path = configuration.api.socket.path else { return found }
         for grant in configuration.api.socket.roles {
