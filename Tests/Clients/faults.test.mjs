@@ -66,6 +66,13 @@ it("obeys Retry-After", async () => {
   assert.equal(requests.length, 1) // it is not asked sooner, and this is longer than it may take
 })
 
+it("takes Retry-After for the node that said it", async () => {
+  const busy = await fake(answer(503, error("E_BUSY"), "Retry-After: 3600"))
+  const other = await fake(answer(503, error("E_BUSY")), answer(200, appended + end))
+  await new Sillok([busy.base, other.base], { ...silent, patience: 20_000 }).append(event)
+  assert.deepEqual([busy.requests.length, other.requests.length], [1, 2])
+})
+
 it("goes on behind a body that is not of a node", async () => {
   const odd = ['{"message":"no healthy upstream"}', '{"type":"end"', '{"code":503}', '{"code":"Unavailable","message":{"a":1}}', '{"type":7}', "[]", "7",
     '"busy"', "null", "", "{}", "{", "\0\u0001", '{"detail":null}', '{"type":"end","v":1}\n{"message":"x"}']

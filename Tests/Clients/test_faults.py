@@ -113,6 +113,24 @@ class FaultTests(unittest.TestCase):
             Sillok(fake.base, patience=40).append({"type": "a", "user": "u", "data": {}})
         self.assertEqual(len(fake.requests), 1)
 
+    def test_retry_after_of_one_node_concerns_that_node(self) -> None:
+        busy = self.several(answer(503, ERROR % "E_BUSY", "Retry-After: 3600"))
+        other = self.several(answer(503, ERROR % "E_BUSY"), answer(200, APPENDED + END))
+        Sillok(busy.base, other.base, patience=20).append({"type": "a", "user": "u", "data": {}})
+        self.assertEqual((len(busy.requests), len(other.requests)), (1, 2))
+
+    def test_work_that_is_closed_ends_also_while_the_node_is_away(self) -> None:
+        line = json.dumps({"type": "subscription", "definition": {"ack_wait_ms": 30_000}}) + "\n"
+        fake = self.several(answer(200, line), chunked('{"control":"heartbeat"}\n'), answer(503, ERROR % "E_BUSY", "Retry-After: 60"))
+        work, taken = Sillok(fake.base).work("bot"), []
+        loop = threading.Thread(target=lambda: taken.extend(work), daemon=True)
+        loop.start()
+        while len(fake.requests) < 3:
+            time.sleep(0.01)
+        work.close()
+        loop.join(5)
+        self.assertEqual((loop.is_alive(), taken), (False, []))
+
     def test_a_body_that_is_not_of_a_node_ends_nothing(self) -> None:
         odd = ('{"message":"no healthy upstream"}', '{"type":"end"', '{"code":503}', '{"code":"Unavailable","message":{"a":1}}', '{"type":7}', "[]", "7",
                '"busy"', "null", "", "{}", "{", "\x00\x01\x02", '{"detail":null}', "[" * 5_000, '{"type":"end","v":1}\n{"message":"x"}')

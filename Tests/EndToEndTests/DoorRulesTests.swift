@@ -261,6 +261,10 @@ struct DoorRulesTests {
                     #expect([403, 404].contains(answer?.0 ?? 0), "\(id) \(target): \(answer?.0 ?? 0)")
                 }
             }
+            for page in ["", "?limit=1", "?type=access.read", "?type=nosuch"] {
+                let history = api.ask("GET", "/v1/users/node%2F\(node)/history\(page)", headers: [who])
+                #expect(history?.0 == 404 && history?.2.contains("cursor") == false, "\(page): \(history?.2 ?? "")")
+            }
             let name = "s-\(readers.firstIndex(of: who) ?? 0)"
             let body = #"{"start":"first","filter":{"type":["access.*"]}}"#
             guard api.ask("PUT", "/v1/subscriptions/\(name)", body: body, headers: [who])?.0 == 201 else { continue }

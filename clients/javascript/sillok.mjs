@@ -200,10 +200,13 @@ export class Sillok {
     const target = path + (pairs.length ? "?" + pairs.map((pair) => pair.map(encodeURIComponent).join("=")).join("&") : "")
     const until = Date.now() + (patience ?? this.patience)
     if (this.#token && !this.#shown.authorization) await this.#renew()
+    const errors = new Map(), ready = new Map() // what each node said last, and when one wants to be asked again
     for (let growing = 100; ; growing = Math.min(growing * 2, 5000)) {
       const first = base ?? this.#preferred.get(group) ?? this.bases[0]
-      let wait = growing * (0.7 + 0.3 * Math.random()), errors = []
-      for (const at of [first, ...this.bases.filter((other) => other !== first && !base)]) {
+      const nodes = [first, ...this.bases.filter((other) => other !== first && !base)]
+      let wait = growing * (0.7 + 0.3 * Math.random())
+      for (const at of nodes) {
+        if (ready.get(at) > Date.now()) continue
         let answer, lines, isStream, isCut = false
         const ask = async () => {
           [answer, lines] = [await exchange(at, method, target, body, { ...this.#shown, ...this.headers, accept, ...headers }, signal), []]
@@ -219,7 +222,7 @@ export class Sillok {
           if (error instanceof SyntaxError || error instanceof SillokError) isCut = true // or not of a node
           else {
             const why = error.cause?.message || error.message || error.code
-            errors.push(new Unreachable("E_UNREACHABLE", `${at}: ${why}`, { hint: "is the daemon running?" }))
+            errors.set(at, new Unreachable("E_UNREACHABLE", `${at}: ${why}`, { hint: "is the daemon running?" }))
             continue
           }
         }
@@ -230,13 +233,14 @@ export class Sillok {
           return stream ? answer : { ...answer, lines }
         }
         const error = errorOf(answer.status, lines) // 200: it was cut off, or a proxy gave it
-        errors.push(error)
+        errors.set(at, error)
         if (![200, 204, 429, 502, 503, 504].includes(error.status) && !["E_ELSEWHERE", "E_CURSOR_AHEAD"].includes(error.code)) throw error
         if (/^\d+$/.test(answer.retryAfter ?? "")) // never sooner than that; the node may have told it to many
-          wait = Math.max(wait, Math.min(answer.retryAfter * 1000, 86_400_000) * (1 + 0.1 * Math.random()))
+          ready.set(at, Date.now() + Math.min(answer.retryAfter * 1000, 86_400_000) * (1 + 0.1 * Math.random()))
       }
-      const worth = errors.filter((error) => error.code !== "E_ELSEWHERE")
-      const why = worth[0] ?? errors[0]
+      wait = Math.max(wait, Math.min(...nodes.map((at) => ready.get(at) ?? 0)) - Date.now())
+      const worth = nodes.map((at) => errors.get(at)).filter((error) => error.code !== "E_ELSEWHERE")
+      const why = worth[0] ?? errors.get(first)
       if ((!worth.length && until < Infinity) || Date.now() + wait > until) throw why // but one takes over when the home is silent
       this.log(`sillok: ${method} ${path}: ${why.message}; again in ${Math.round(wait)} ms`)
       await pause(wait, signal)

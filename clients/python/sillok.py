@@ -214,22 +214,26 @@ class Sillok:
 
     def request(self, method: str, path: str, query: Optional[Mapping[str, Any]] = None, body: Body = None, *,
                 accept: str = "application/json", base: Optional[str] = None, stream: bool = False, patience: Optional[float] = None,
-                group: str = "", headers: Optional[Mapping[str, str]] = None) -> Answer:
-        """Any request. Asks the nodes in turn, with growing pauses, while that makes sense."""
+                group: str = "", headers: Optional[Mapping[str, str]] = None, ended: Optional[threading.Event] = None) -> Answer:
+        """Any request. Asks the nodes in turn, with growing pauses, while that makes sense, and until `ended` is set."""
         pairs = {key: value for key, value in (query or {}).items() if value is not None}
         target = path + ("?" + urlencode(pairs, doseq=True, quote_via=quote) if pairs else "")
         deadline, pause = time.monotonic() + (self.patience if patience is None else patience), 0.1
+        errors: Dict[str, SillokError] = {}  # what each node said last
+        ready: Dict[str, float] = {}  # when one wants to be asked again
         while True:
             first, wait = base or self._preferred.get(group, self.bases[0]), pause * random.uniform(0.7, 1.0)
-            errors: List[SillokError] = []
-            for at in [first] + [other for other in self.bases if other != first and not base]:
+            nodes = [first] + [other for other in self.bases if other != first and not base]
+            for at in nodes:
+                if ready.get(at, 0.0) > time.monotonic():
+                    continue
                 shown, words = self.headers.get("Authorization"), {"Accept": accept, **(headers or {})}
                 try:
                     answer = self._exchange(at, method, target, body, words, stream)
                     if answer.status in (401, 429) and self._token() != shown:  # the file may have another one by now: 429 is also for wrong ones
                         answer = self._exchange(at, method, target, body, words, stream)
-                except FAILURES as why:
-                    errors.append(Unreachable("E_UNREACHABLE", f"{at}: {why or type(why).__name__}", "is the daemon running?"))
+                except FAILURES as failure:
+                    errors[at] = Unreachable("E_UNREACHABLE", f"{at}: {failure or type(failure).__name__}", "is the daemon running?")
                     continue
                 has_end = accept != NDJSON or answer.lines[-1:] and answer.lines[-1].get("type") == "end"
                 is_whole = not answer.is_cut and answer.lines and has_end or answer.status == 204 and method == "DELETE"
@@ -239,17 +243,22 @@ class Sillok:
                     return answer
                 if stream:
                     answer.close()
-                errors.append(answer.error())  # 200: it was cut off, or a proxy gave it
-                if errors[-1].status not in (200, 204, 429, 502, 503, 504) and errors[-1].code not in ("E_ELSEWHERE", "E_CURSOR_AHEAD"):
-                    raise errors[-1]
+                errors[at] = error = answer.error()  # 200: it was cut off, or a proxy gave it
+                if error.status not in (200, 204, 429, 502, 503, 504) and error.code not in ("E_ELSEWHERE", "E_CURSOR_AHEAD"):
+                    raise error
                 after = answer.headers.get("Retry-After", "")
                 if after.isascii() and after.isdigit():  # never sooner than that; the node may have told it to many
-                    wait = max(wait, min(float(after), 86_400.0) * random.uniform(1.0, 1.1))
-            worth = [error for error in errors if error.code != "E_ELSEWHERE"]
+                    ready[at] = time.monotonic() + min(float(after), 86_400.0) * random.uniform(1.0, 1.1)
+            wait = max(wait, min(ready.get(at, 0.0) for at in nodes) - time.monotonic())
+            worth = [errors[at] for at in nodes if errors[at].code != "E_ELSEWHERE"]
+            why = (worth or [errors[first]])[0]
             if not worth and deadline < FOREVER or time.monotonic() + wait > deadline:
-                raise (worth or errors)[0]  # but one of the nodes takes over when the home is silent
-            log.warning("%s %s: %s; again in %.1f s", method, path, (worth or errors)[0], wait)
-            time.sleep(wait)
+                raise why  # but one of the nodes takes over when the home is silent
+            log.warning("%s %s: %s; again in %.1f s", method, path, why, wait)
+            if ended is None:
+                time.sleep(wait)
+            elif ended.wait(wait):
+                raise why
             pause = min(pause * 2, 5.0)
 
     def append(self, events: Union[Mapping[str, Any], Iterable[Mapping[str, Any]]], *, expect: Optional[Tuple[str, int]] = None,
@@ -486,11 +495,21 @@ class Work:
         patience, pause = None, 0.0
         try:
             while not self._closed.is_set():
-                self._stream = self._client._on(self._name, "/deliveries?window=1", None, "GET", accept=NDJSON, stream=True, patience=patience)
+                try:
+                    self._stream = self._client._on(self._name, "/deliveries?window=1", None, "GET", accept=NDJSON, stream=True,
+                                                    patience=patience, ended=self._closed)
+                except SillokError:
+                    if self._closed.is_set():
+                        return
+                    raise
                 began, last, patience = time.monotonic(), Line(), FOREVER
                 for line in self._stream.stream():
                     last = line
-                    if "delivery" in line and not self._closed.is_set():
+                    if self._closed.is_set():
+                        if "delivery" in line:  # given before the node saw the end
+                            self._client.settle(self._name, "release", [line["delivery"]], patience=0.0, untried=True)
+                        return
+                    if "delivery" in line:
                         delivery = Delivery(self._client, self._name, line, _objects(line.raw, "event", 1)[0])
                         delivery.patience, self._until, self._current = FOREVER, time.monotonic() + self._longest, delivery
                         yield delivery

@@ -16,6 +16,12 @@ struct Sight {
     /// alone, by whatever way it is asked for.
     func mayKnow(_ type: String) -> Bool { !ReservedType.isOfAccess(type) || caller.isAny(of: [.auditor, .admin]) }
 
+    /// The history of a node has these events: pages that pass over them would tell how many there are, and of when.
+    func mayKnow(historyOf user: String) -> Bool {
+        let isOfNode = user.hasPrefix("node/") && NodeID(text: user.dropFirst(5)) != nil
+        return !isOfNode || caller.isAny(of: [.auditor, .admin])
+    }
+
     /// Whether the caller sees an event.
     mutating func sees(_ header: EventHeader, _ views: ViewReader) throws(StoreError) -> Bool {
         guard mayKnow(header.type) else { return false }

@@ -213,7 +213,8 @@ struct ReadEndpoint {
         case .rows(let conversation):
             guard try sight.knows(conversation, views) else { return nil }
             return try timeline(.conversation(conversation))
-        case .history(let user): return isOpen(user) ? try timeline(.user(user)) : nil
+        case .history(let user):
+            return isOpen(user) && sight.mayKnow(historyOf: user) ? try timeline(.user(user)) : nil
         case .profile(let user): return isOpen(user) ? try profile(user) : nil
         case .surveys: return try surveys()
         case .survey(let name): return try survey(name)
