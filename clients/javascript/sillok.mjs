@@ -227,7 +227,8 @@ export class Sillok {
           }
         }
         const hasEnd = accept !== NDJSON || lines.at(-1)?.type === "end"
-        const isWhole = (answer.status === 204 && method === "DELETE") || (lines.length > 0 && hasEnd)
+        const hasLines = lines.length > 0 || !path.startsWith("/v1/") || (answer.status === 204 && method === "DELETE")
+        const isWhole = hasLines && hasEnd
         if (answer.status < 300 && !isCut && (isStream || isWhole)) {
           this.#preferred.set(group, at)
           return stream ? answer : { ...answer, lines }

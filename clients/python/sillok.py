@@ -236,7 +236,8 @@ class Sillok:
                     errors[at] = Unreachable("E_UNREACHABLE", f"{at}: {failure or type(failure).__name__}", "is the daemon running?")
                     continue
                 has_end = accept != NDJSON or answer.lines[-1:] and answer.lines[-1].get("type") == "end"
-                is_whole = not answer.is_cut and answer.lines and has_end or answer.status == 204 and method == "DELETE"
+                has_lines = answer.lines or not path.startswith("/v1/") or answer.status == 204 and method == "DELETE"
+                is_whole = not answer.is_cut and has_lines and has_end
                 is_stream = stream and (accept != NDJSON or answer.headers.get_content_type() == NDJSON)
                 if answer.status < 300 and (is_stream or is_whole):
                     self._preferred[group] = at
