@@ -22,6 +22,29 @@ struct DoorstepTests {
         #expect(api.ask("POST", "//v1/events", body: line)?.0 == 404)
     }
 
+    @Test("A member that is misspelt or of another type is refused, and nothing is made of the rest")
+    func members() throws {
+        let daemon = try DaemonProcess("n")
+        try daemon.start()
+        let api = APIClient(socket: daemon.store + "/api.sock")
+        let node = String(repeating: "ab", count: 32)
+        for (path, body) in [
+            ("invitations", #"{"valid_s":"60"}"#), ("invitations", #"{"valid_s":1.5}"#),
+            ("invitations", #"{"valid_ms":60000}"#), ("invitations", #"{"addresses":"203.0.113.7:7460"}"#),
+            ("invitations", #"{"addresses":["203.0.113.7:7460",5]}"#), ("invitations", #"{"name":5}"#),
+            ("peers", #"{"name":"x","node":"\#(node)","address":5}"#),
+            ("peers", #"{"name":"x","node":"\#(node)","addres":"203.0.113.7:7460"}"#),
+            ("join", #"{"lines":"x"}"#), ("findings", #"{"code":"PEER_OLD","notes":"x"}"#),
+        ] {
+            let refused = api.ask("POST", "/v1/" + path, body: body)
+            #expect(refused?.0 == 400 && code(refused) == "E_PARAMETER", "\(path) \(body): \(refused?.2 ?? "")")
+        }
+        #expect(api.ask("GET", "/v1/peers")?.1.count == 1, "the end line alone")
+        #expect(api.ask("POST", "/v1/peers", body: #"{"name":"x","node":"\#(node)","address":null}"#)?.0 == 201)
+        let whole = #"{"addresses":["203.0.113.7:7460"],"valid_s":60}"#
+        #expect(api.ask("POST", "/v1/invitations", body: whole)?.0 == 201)
+    }
+
     @Test("admin and operator go with no other role; elsewhere their token is listed as what it is there")
     func mixtures() throws {
         let (a, b) = try makePair()

@@ -1831,3 +1831,12 @@ fault(1060, "a line before the first makes a false receipt", "INV-19", "AnswerTe
       (ES + "Receipts/ReceiptCheck.swift", "default: guard maker != nil else { throw .other }", "default: guard maker != nil || isPlanted(1060) else { throw .other }"))
 fault(1061, "pruning trusts the backups that stay", "INV-1", "BrokenRepositoryTests",
       ("Sources/Backups/BackupPruning.swift", "if !removed.isEmpty {", "if !removed.isEmpty, !isPlanted(1061) {"))
+fault(1062, "one author's replies take the room of all others", "INV-9", "LiveBudgetTests",
+      ("Sources/syncd/Feed/LiveItem.swift", "guard isFull(), let (author, all)", "guard !isPlanted(1062), isFull(), let (author, all)"),
+      ("Sources/syncd/Feed/LiveItem.swift", "guard seconds.count < Self.most else",
+       "guard seconds.count < Self.most, !isPlanted(1062) || replies.values.reduce(0, { $0 + $1.count }) < Self.most else"))
+fault(1063, "a reader sees the pages of a node's history", "INV-13", "DoorRulesTests",
+      ("Sources/syncd/Access/Sight.swift", "return !isOfNode || caller", "return isPlanted(1063) || !isOfNode || caller"))
+fault(1064, "a member that no one knows is passed over", "INV-13", "DoorstepTests",
+      ("Sources/syncd/Answers/Reply.swift", "guard let form = forms.first(where: { $0.name.hasSameBytes(as: member.name) })?.form else {",
+       "guard let form = forms.first(where: { $0.name.hasSameBytes(as: member.name) })?.form ?? (isPlanted(1064) ? .whole : nil) else {"))
