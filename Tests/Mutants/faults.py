@@ -1840,3 +1840,5 @@ fault(1063, "a reader sees the pages of a node's history", "INV-13", "DoorRulesT
 fault(1064, "a member that no one knows is passed over", "INV-13", "DoorstepTests",
       ("Sources/syncd/Answers/Reply.swift", "guard let form = forms.first(where: { $0.name.hasSameBytes(as: member.name) })?.form else {",
        "guard let form = forms.first(where: { $0.name.hasSameBytes(as: member.name) })?.form ?? (isPlanted(1064) ? .whole : nil) else {"))
+fault(1065, "edits of erased replies stay", "INV-11", "ErasurePlanTests",
+      ("Sources/EventStore/Audit/ErasurePlan.swift", "replies.contains(cause) && edits", "!isPlanted(1065) && replies.contains(cause) && edits"))

@@ -272,8 +272,9 @@ private struct ErasureSurvey {
     private let limits: [Int64: UInt64]
     /// The latest stamp of those.
     private(set) var last = HybridTime(rawValue: 0)
-    /// Of the user's events, to know replies by.
-    private var ids: Set<UUIDBits> = []
+    /// Of the user's events, to know replies by; and of replies, to know edits of them by.
+    private var (ids, replies): (Set<UUIDBits>, Set<UUIDBits>) = ([], [])
+    private let edits: Set<Int64>
 
     init(_ target: ErasurePlan.Target, _ log: LogReader, _ limits: [Int64: UInt64]) throws(StoreError) {
         self.limits = limits
@@ -285,6 +286,7 @@ private struct ErasureSurvey {
         case .events(let ids): wanted = Set(ids.map(\.bits))
         }
         (self.person, self.talk, self.wanted, missing) = (person, talk, wanted, wanted)
+        edits = Set([try log.ref("message.edited"), try log.ref("message.retracted")].compactMap(\.self))
         reserved = try mapped { () throws(DatabaseError) in
             Set(
                 try log.connection.all("SELECT DISTINCT ref, text FROM name WHERE text GLOB '*.*'") { row in
@@ -336,6 +338,10 @@ private struct ErasureSurvey {
             if let id = select.uuid(10) { ids.insert(id) }
             return isOwn ? .own : .authored
         }
-        return select.uuid(11).map(ids.contains) ?? false ? .replies : nil
+        guard let cause = select.uuid(11) else { return nil }
+        // An edit of a reply has its text once more.
+        guard ids.contains(cause) || replies.contains(cause) && edits.contains(select.int64(6)) else { return nil }
+        if let id = select.uuid(10) { replies.insert(id) }
+        return .replies
     }
 }

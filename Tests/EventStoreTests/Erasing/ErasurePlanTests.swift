@@ -67,6 +67,33 @@ struct ErasurePlanTests {
         store.close()
     }
 
+    @Test("With the replies of others go the edits of them, which have the same text once more")
+    func editedReplies() throws {
+        let (folder, store) = try makeStore()
+        func append(_ type: String, _ user: String, _ cause: EventID?, _ text: String) throws -> EventID? {
+            let payload = Array(#"{"text":"\#(text)"}"#.utf8)
+            let draft = EventDraft(type: type, conversation: "c", user: user, cause: cause, payload: payload)
+            return try store.appendBlocking([draft])[0].receipt?.id
+        }
+        let words = (0..<5).map { "quote-\($0)-\(UInt64.random(in: 1 << 40 ... .max))" }
+        let question = try append("message.posted", "vic", nil, "my illness")
+        let reply = try append("message.posted", "kim", question, words[0])
+        _ = try append("message.edited", "kim", reply, words[1])
+        _ = try append("message.edited", "lee", reply, words[2])
+        // What is said to the reply, and what is said elsewhere, is no reply to the user.
+        let further = try append("message.posted", "lee", reply, words[3])
+        _ = try append("message.edited", "lee", further, words[4])
+        let plan = try ErasurePlan(.user("vic"), LogReader(StoreFiles(folder.path)))
+        #expect(plan.count(.own) == 1 && plan.count(.replies) == 3)
+        _ = try store.eraseBlocking(#require(erasures(plan)), author: "operator")
+        try store.finishErasures()
+        store.close()
+        let left = ByteScan.find(words, in: [folder.path])
+        #expect(Set(left.compactMap { $0.split(separator: " ").first.map(String.init) }).count == 2, "\(left)")
+        #expect(words.prefix(3).allSatisfy { word in !left.contains { $0.hasPrefix(word) } }, "\(left)")
+        #expect(try verify(folder).erased == 4)
+    }
+
     @Test("Where too many would have to be named no erasure is made")
     func tooMany() throws {
         let (folder, store, origins) = try makeLog(ErasurePlan.mostNamed + 1)
