@@ -159,7 +159,7 @@ class Receipt:
         if 'digest' not in line and ('payload' in line) == (members(data) is None): raise Lie(f'{name}: a payload stands as text, and other bytes in base64')
         # 16 bytes (§2): else bytes could wander between salt and payload, and the hash would stay.
         if len(salt := bytes.fromhex(line.get('salt', ''))) != (0 if 'digest' in line else 16): raise Lie(f'{name} has no salt of 16 bytes')
-        if len(header) > 65536 or len(data) > 262144: raise Lie(f'{name} is longer than an event can be')  # §2, also of one that cannot be read
+        if len(header) > 65536 or len(data) > 917504: raise Lie(f'{name} is longer than an event can be')  # §2, also of one that cannot be read
         digest = bytes.fromhex(line['digest']) if 'digest' in line else sha(salt, data)
         leaf, index, size = leaf_of(header, digest), dot[1] - 1, head['size']
         if dot_of(header) != dot or not 0 <= index < size or not leads(lambda path: audited(leaf, index, size, path), digests(line['proof']), head['root']):
