@@ -11,7 +11,7 @@ let strict: [SwiftSetting] = [
 
 /// With SILLOK_OPTIMIZED=1 a debug build compiles what tests, counts and the simulator spend their time in as a release does, with
 /// what tests reach into. One build is enough for all three then (`.ci/run`); without it, what was changed alone is compiled anew.
-let busy: [SwiftSetting] =
+let hot: [SwiftSetting] =
     Context.environment["SILLOK_OPTIMIZED"] == nil
     ? strict
     : strict + [
@@ -55,15 +55,15 @@ let package = Package(
 
         .target(
             name: "EventStore", dependencies: ["CSQLite", "CLibuuid", "CCrypto", "CSodium", "CLinux"],
-            swiftSettings: busy),
+            swiftSettings: hot),
         .target(
             name: "SyncEngine", dependencies: ["EventStore", "COpenSSL", "CLibevent", "CZstd", "CLinux"],
-            swiftSettings: busy),
+            swiftSettings: hot),
         // The words of the command line and the line of a crash, as C has them.
         .target(name: "CProgram"),
         // The pages for browsers, as C has them (#embed of C23).
         .target(name: "CPages", exclude: ["files"]),
-        .target(name: "CommandLineKit", dependencies: ["CProgram"], swiftSettings: busy),
+        .target(name: "CommandLineKit", dependencies: ["CProgram"], swiftSettings: hot),
         // The contract of the HTTP API: what the daemon answers and its clients read.
         .target(name: "SillokAPI", dependencies: ["Access", "EventStore", "CommandLineKit"], swiftSettings: strict),
         // Requests of programs to nodes and to models, and the files with what opens them.
@@ -71,7 +71,7 @@ let package = Package(
             name: "SillokClient", dependencies: ["SillokAPI", "EventStore", "CommandLineKit", "CCurl"],
             swiftSettings: strict),
         // What workers are handed, and what of it is done.
-        .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: busy),
+        .target(name: "Subscriptions", dependencies: ["EventStore"], swiftSettings: hot),
         // Who may do what: roles, tokens, who takes part in what.
         .target(name: "Access", dependencies: ["EventStore"], swiftSettings: strict),
         // What a bot says: completions, context, rules of answers, retries, and one delivery as a pure machine.
@@ -119,7 +119,7 @@ let package = Package(
             path: "Benchmarks/sillok-bench", swiftSettings: strict),
         .executableTarget(
             name: "sillok-gates", dependencies: ["EventStore", "SyncEngine"],
-            path: "Benchmarks/gates/Workloads", swiftSettings: busy),
+            path: "Benchmarks/gates/Workloads", swiftSettings: hot),
         .executableTarget(
             name: "sillok-fleet", dependencies: ["EventStore", "SyncEngine"], path: "Benchmarks/fleet",
             swiftSettings: strict),
@@ -140,7 +140,7 @@ let package = Package(
             swiftSettings: strict),
         // Frames as bytes, for tests that play the other end of a connection.
         .target(
-            name: "WireKit", dependencies: ["EventStore", "SyncEngine"], path: "Tests/WireKit", swiftSettings: busy),
+            name: "WireKit", dependencies: ["EventStore", "SyncEngine"], path: "Tests/WireKit", swiftSettings: hot),
         .testTarget(
             name: "EventStoreTests", dependencies: ["TestSupport", "EventStore"], exclude: ["Log/Golden"],
             swiftSettings: strict),
@@ -185,10 +185,10 @@ let package = Package(
         .target(
             name: "SyncTestKit", dependencies: ["EventStore", "SyncEngine", "Subscriptions", "WireKit"],
             path: "Tests/SyncTestKit",
-            swiftSettings: busy),
+            swiftSettings: hot),
         .executableTarget(
             name: "sillok-sim", dependencies: ["SyncTestKit", "CommandLineKit"], path: "Tests/sillok-sim",
-            swiftSettings: busy),
+            swiftSettings: hot),
         .testTarget(name: "SimulatorTests", dependencies: ["SyncTestKit", "sillok-sim"], swiftSettings: strict),
         .testTarget(name: "TidyTests", swiftSettings: strict),
     ],

@@ -1838,7 +1838,7 @@ fault(1062, "one author's replies take the room of all others", "INV-9", "LiveBu
 fault(1063, "a reader sees the pages of a node's history", "INV-13", "DoorRulesTests",
       ("Sources/syncd/Access/Sight.swift", "return !isOfNode || caller", "return isPlanted(1063) || !isOfNode || caller"))
 fault(1064, "a member that no one knows is passed over", "INV-13", "DoorstepTests",
-      ("Sources/syncd/Answers/Reply.swift", "guard let form = forms.first(where: { $0.name.hasSameBytes(as: member.name) })?.form else {",
-       "guard let form = forms.first(where: { $0.name.hasSameBytes(as: member.name) })?.form ?? (isPlanted(1064) ? .whole : nil) else {"))
+      ("Sources/syncd/Answers/Parameters.swift", "            } else {\n                throw BadParameter(\n                    message: \"\\(member.name): no such",
+       "            } else if !isPlanted(1064) {\n                throw BadParameter(\n                    message: \"\\(member.name): no such"))
 fault(1065, "edits of erased replies stay", "INV-11", "ErasurePlanTests",
       ("Sources/EventStore/Audit/ErasurePlan.swift", "replies.contains(cause) && edits", "!isPlanted(1065) && replies.contains(cause) && edits"))

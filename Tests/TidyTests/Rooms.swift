@@ -350,7 +350,10 @@ enum Rooms {
                 store, engine, kit, api, "syncd/Configuration", "syncd/Access", "syncd/Setup", "syncd/Metrics",
                 "syncd/Pages", "syncd/Endpoints",
             ]),
-        Room("syncctl/Session", "what one run of the command has: arguments, store, output", [store, kit, api]),
+        Room("syncctl/Korean", "what people are told in Korean", [kit]),
+        Room(
+            "syncctl/Session", "what one run of the command has: arguments, store, output",
+            [store, kit, api, "syncctl/Korean"]),
         Room(
             "syncctl/Client", "talking to a daemon, appending, reading",
             [store, kit, api, client, access, "syncctl/Session"]),
@@ -359,7 +362,7 @@ enum Rooms {
             [store, kit, api, "syncctl/Session", "syncctl/Client"]),
         Room(
             "syncctl/Doctor", "what is wrong with a store and what helps",
-            [store, engine, kit, api, client, "syncctl/Session", "syncctl/Client"]),
+            [store, engine, kit, api, client, "syncctl/Korean", "syncctl/Session", "syncctl/Client"]),
         Room(
             "syncctl/Commands/Read", "commands that show events and what views answer",
             [store, kit, api, client, "syncctl/Session", "syncctl/Client", "syncctl/Rendering"]),
@@ -367,8 +370,7 @@ enum Rooms {
             "syncctl/Commands/Write", "append and import; evidence out and in",
             [
                 store, engine, kit, api, client, "Interchange", "Interchange/Records", "Interchange/Reading",
-                "syncctl/Session",
-                "syncctl/Client", "syncctl/Rendering",
+                "syncctl/Korean", "syncctl/Session", "syncctl/Client", "syncctl/Rendering",
             ]),
         Room(
             "syncctl/Commands/Nodes", "peers, invitations, status, clocks, waiting",
@@ -388,7 +390,8 @@ enum Rooms {
         Room(
             "syncctl", "the table of commands",
             [
-                kit, "syncctl/Session", "syncctl/Commands/Read", "syncctl/Commands/Write", "syncctl/Commands/Nodes",
+                kit, "syncctl/Korean", "syncctl/Session", "syncctl/Commands/Read", "syncctl/Commands/Write",
+                "syncctl/Commands/Nodes",
                 "syncctl/Commands/Backup", "syncctl/Commands",
             ]),
         Room(

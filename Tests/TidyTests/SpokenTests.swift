@@ -80,7 +80,7 @@ struct SpokenTests {
 
     /// The English texts of `KoreanTexts`.
     private static func known() throws -> [String] {
-        let files = try sources("syncctl/Session").filter { $0.name.hasPrefix("KoreanTexts+") }
+        let files = try sources("syncctl/Korean").filter { $0.name.hasPrefix("KoreanTexts+") }
         return files.flatMap { _, text in
             SwiftLiterals(text) { $0 == "Phrase" }.all.filter(\.isSaid).map { blank($0.text) }
         }

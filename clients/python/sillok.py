@@ -508,7 +508,8 @@ class Work:
                     last = line
                     if self._closed.is_set():
                         if "delivery" in line:  # given before the node saw the end
-                            self._client.settle(self._name, "release", [line["delivery"]], patience=0.0, untried=True)
+                            with contextlib.suppress(SillokError):
+                                self._client.settle(self._name, "release", [line["delivery"]], patience=0.0, untried=True)
                         return
                     if "delivery" in line:
                         delivery = Delivery(self._client, self._name, line, _objects(line.raw, "event", 1)[0])

@@ -102,19 +102,6 @@ extension Wording {
                 "노드가 서명하지 않음. 들어 있는 키와 피어는 증명되지 않았습니다")
         case .drillErased:
             Phrase("{0} were erased after this backup, and are empty in it", "백업 뒤에 삭제되어 내용이 없는 것: {0}")
-        case .drillCameBack:
-            Phrase(
-                "{0} events came back that were erased since: an older copy was put back into the repository; 'backup "
-                    + "create' of its node takes that out",
-                "그 뒤에 삭제되었는데 되살아난 이벤트가 {0}건 있습니다. 백업 폴더가 예전 사본으로 되돌려졌습니다. 그 노드에서 'backup "
-                    + "create'를 실행하면 빠집니다")
-        case .drillUncovered:
-            Phrase("{0} events are not covered by signed heads", "서명된 헤드에 들어가지 않은 이벤트가 {0}건 있습니다")
-        case .drillEnds:
-            Phrase(
-                "the log ends at position {0} and not at {1}", "로그가 백업에 기록된 위치에서 끝나지 않습니다. 로그: {0}, 백업: {1}")
-        case .drillOtherEvents:
-            Phrase("the log has other events than the backup names", "로그에 백업에 기록된 것과 다른 이벤트가 있습니다")
         case .drillGood: Phrase("GOOD", "정상")
         case .drillBad: Phrase("BAD ", "문제 있음")
         case .drillDone:

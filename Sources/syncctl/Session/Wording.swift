@@ -109,7 +109,7 @@ enum Wording: String, CaseIterable, Sendable {
         backupLeftovers, backupRemoved, backupPruned, backupCopied, backupCopyLacks, withoutKey
     case restoreUnsigned, restoreNotPutBack, restoreLacks, restoreErased, restoreNotErased, restored, backupsOfNodes,
         backupUnnamed, backupIsBroken, backupVerified, backupUnsigned, drillErased, drillDone,
-        drillGood, drillBad, drillCameBack, drillUncovered, drillEnds, drillOtherEvents
+        drillGood, drillBad
     // Imports
     case importedLines, importableLines, nodesLines, twinLines, moreRejected, importStopped, importStoppedInput,
         importUnbegun, readAs, recordsPassed, placeLine, toldOtherwise, partOfType, valuesOfPart, noValue,

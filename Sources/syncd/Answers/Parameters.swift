@@ -1,9 +1,27 @@
+internal import EventStore
 internal import SyncEngine
 
 /// Why a request cannot be answered: one of its parameters.
 struct BadParameter: Error {
     let message: String
     var hint: String?
+}
+
+extension JSONObject {
+    /// Refuses members that are none of `names`, and those that are given twice.
+    func requireOnly(_ names: [String]) throws(BadParameter) {
+        var left = names
+        for member in self {
+            if let index = left.firstIndex(where: { $0.hasSameBytes(as: member.name) }) {
+                left.remove(at: index)
+            } else if names.contains(where: { $0.hasSameBytes(as: member.name) }) {
+                throw BadParameter(message: "\(member.name): given twice")
+            } else {
+                throw BadParameter(
+                    message: "\(member.name): no such member", hint: names.sorted().joined(separator: ", "))
+            }
+        }
+    }
 }
 
 extension HTTPRequest {

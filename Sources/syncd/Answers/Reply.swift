@@ -52,16 +52,15 @@ extension HTTPExchange {
     /// The body as an object of these members, none of which must be there; else the answer says which is wrong.
     func object(of forms: [(name: String, form: MemberForm)]) -> JSONObject? {
         guard let object = object() else { return nil }
-        for member in object {
-            guard let form = forms.first(where: { $0.name.hasSameBytes(as: member.name) })?.form else {
-                let names = forms.map(\.name).joined(separator: ", ")
-                refuse(.parameter, "\(member.name): no such member", hint: names)
-                return nil
+        do throws(BadParameter) {
+            try object.requireOnly(forms.map(\.name))
+            for (name, form) in forms {
+                guard let value = object[name], !value.isNull, !form.fits(value) else { continue }
+                throw BadParameter(message: "\(name): \(form.rawValue)")
             }
-            guard member.value.isNull || form.fits(member.value) else {
-                refuse(.parameter, "\(member.name): \(form.rawValue)")
-                return nil
-            }
+        } catch {
+            refuse(.parameter, error.message, hint: error.hint)
+            return nil
         }
         return object
     }

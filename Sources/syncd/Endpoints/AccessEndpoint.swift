@@ -6,7 +6,7 @@ internal import SyncEngine
 
 /// `/v1/me` and `/v1/credentials`: who asks, and the tokens that this node gives.
 extension Service {
-    private static let requestMembers: Set<String> = ["principal", "roles", "scope", "until", "valid_s"]
+    private static let requestMembers = ["principal", "roles", "scope", "until", "valid_s"]
 
     /// `GET /v1/me`.
     func tellCaller(_ request: AdmittedRequest) {
@@ -72,16 +72,7 @@ extension Service {
     }
 
     private static func grant(_ object: JSONObject, _ id: CredentialID) throws(BadParameter) -> AccessGrant {
-        var seen: Set<String> = []
-        for member in object {
-            guard requestMembers.contains(member.name) else {
-                throw BadParameter(
-                    message: "\(member.name): no such member", hint: requestMembers.sorted().joined(separator: ", "))
-            }
-            guard seen.insert(member.name).inserted else {
-                throw BadParameter(message: "\(member.name): given twice")
-            }
-        }
+        try object.requireOnly(requestMembers)
         guard let principal = object.string("principal"), AccessGrant.isPrincipal(principal) else {
             throw BadParameter(message: "principal: whom the token is for, 1 to 256 bytes", hint: "bot/medibot")
         }

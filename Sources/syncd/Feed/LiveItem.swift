@@ -22,11 +22,7 @@ struct LiveItem: Sendable {
     let text: String?
 
     init(_ object: JSONObject, conversation: String) throws(BadParameter) {
-        let known: Set<String> = ["kind", "author", "in_reply_to", "n", "text"]
-        for member in object where !known.contains(member.name) {
-            throw BadParameter(
-                message: "\(member.name): no such member", hint: known.sorted().joined(separator: ", "))
-        }
+        try object.requireOnly(["kind", "author", "in_reply_to", "n", "text"])
         guard let kind = object.string("kind").flatMap(Kind.init(rawValue:)) else {
             throw BadParameter(message: "kind: one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
         }

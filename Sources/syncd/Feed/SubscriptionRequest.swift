@@ -82,7 +82,7 @@ enum SubscriptionRequest: Sendable {
         if operation == .pullDeliveries, request.body.isEmpty { return .pull(most: 1, wait: 0, done: []) }
         if operation == .moveSubscription, request.body.isEmpty { return .move }
         let object = try object(request)
-        let members: Set<String> =
+        let members: [String] =
             switch operation {
             case .pullDeliveries: ["max", "wait_ms", "ack"]
             case .releaseDeliveries: ["deliveries", "delay_ms", "error", "untried"]
@@ -92,10 +92,7 @@ enum SubscriptionRequest: Sendable {
             case .moveSubscription: []
             default: ["deliveries"]
             }
-        for member in object where !members.contains(member.name) {
-            throw BadParameter(
-                message: "\(member.name): no such member", hint: members.sorted().joined(separator: ", "))
-        }
+        try object.requireOnly(members)
         switch operation {
         case .pullDeliveries:
             let most = try number(object, "max", in: 1...Int64(Self.most)) ?? 1

@@ -145,14 +145,8 @@ enum BackupDrillCommand {
     }
 
     private static func told(_ finding: DrillFinding, _ session: Session) -> String {
-        switch finding {
-        case .contradiction(let finding): "\(finding)"
-        case .lost(let error): session.explained(error)
-        case .cameBack(let count): session.shown(.drillCameBack, String(count))
-        case .uncovered(let count): session.shown(.drillUncovered, String(count))
-        case .ends(let top, let named): session.shown(.drillEnds, String(top), String(named))
-        case .otherEvents: session.shown(.drillOtherEvents)
-        }
+        if case .lost(let error) = finding { return session.explained(error) }
+        return session.translated("\(finding)")
     }
 
     private static func seconds(_ milliseconds: Int64) -> String {

@@ -41,6 +41,17 @@ extension KoreanTexts {
             "cosigned.db를 읽을 수 없어 로그를 공동 서명과 비교하지 못했습니다 ({0})"),
     ]
 
+    /// What keeps a restored backup from being good.
+    static let drills: [Phrase] = [
+        Phrase(
+            "{0} events came back that were erased since: an older copy was put back into the repository; 'backup create' of "
+                + "its node takes that out",
+            "그 뒤에 삭제되었는데 되살아난 이벤트가 {0}건 있습니다. 백업 폴더가 예전 사본으로 되돌려졌습니다. 그 노드에서 'backup create'를 실행하면 빠집니다"),
+        Phrase("{0} events are not covered by signed heads", "서명된 헤드에 들어가지 않은 이벤트가 {0}건 있습니다"),
+        Phrase("the log ends at position {0} and not at {1}", "로그가 백업에 기록된 위치에서 끝나지 않습니다. 로그: {0}, 백업: {1}"),
+        Phrase("the log has other events than the backup names", "로그에 백업에 기록된 것과 다른 이벤트가 있습니다"),
+    ]
+
     /// What `doctor` advises.
     static let actions: [Phrase] = [
         Phrase("syncctl status; the daemon's own log", "syncctl status와 데몬의 로그를 확인하십시오"),
