@@ -29,11 +29,8 @@ struct TextKeyTests {
                 "syncd/Configuration/ConfigurationSources.swift",
                 "syncd/Configuration/IssuerList.swift",
                 "syncd/Endpoints/APIServer.swift",
-                "syncd/Endpoints/AccessEndpoint.swift",
                 "syncd/Endpoints/MetricsEndpoint.swift",
                 "syncd/Feed/FeedRequest.swift",
-                "syncd/Feed/LiveItem.swift",
-                "syncd/Feed/SubscriptionRequest.swift",
                 "syncd/Metrics/Meters.swift",
                 "syncd/Setup/ServiceManager.swift",
             ]
