@@ -1841,4 +1841,10 @@ fault(1064, "a member that no one knows is passed over", "INV-13", "DoorstepTest
       ("Sources/syncd/Answers/Parameters.swift", "            } else {\n                throw BadParameter(\n                    message: \"\\(member.name): no such",
        "            } else if !isPlanted(1064) {\n                throw BadParameter(\n                    message: \"\\(member.name): no such"))
 fault(1065, "edits of erased replies stay", "INV-11", "ErasurePlanTests",
-      ("Sources/EventStore/Audit/ErasurePlan.swift", "replies.contains(cause) && edits", "!isPlanted(1065) && replies.contains(cause) && edits"))
+      (ES + "Audit/ErasureSurvey.swift", "replies.contains(target.bits) ? .replies", "replies.contains(target.bits) && !isPlanted(1065) ? .replies"))
+fault(1031, "edits that name their message in the payload stay", "INV-11", "ErasurePlanTests",
+      (ES + "Audit/ErasureSurvey.swift", "guard edits.contains(type), !select.isNull(12)", "guard edits.contains(type), !isPlanted(1031), !select.isNull(12)"))
+fault(1032, "what stands before the event that it names stays", "INV-11", "ErasurePlanTests",
+      (ES + "Audit/ErasureSurvey.swift", "guard hasMore else { return false }", "guard hasMore, !isPlanted(1032) else { return false }"))
+fault(1042, "a payload that was put back is handed out", "INV-11", "EraserTests",
+      (ES + "Log/AppliedErasures.swift", "guard !erasures.isEmpty, !event.isErased,", "guard !erasures.isEmpty, !isPlanted(1042), !event.isErased,"))

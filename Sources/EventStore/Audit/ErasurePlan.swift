@@ -9,11 +9,11 @@ package struct ErasurePlan: Sendable {
 
     /// Which of them.
     package enum Part: String, CaseIterable, Sendable {
-        /// In the history of the user, in the conversation, or named by id: these go.
+        /// In the history of the user, in the conversation, or named by id, and edits and retractions of the latter: these go.
         case own
         /// What the user has written in the histories of others.
         case authored
-        /// What others have written in reply to the user, outside of the user's history.
+        /// What others have written in reply to the user, outside of the user's history, and edits of that or of what the user wrote.
         case replies
     }
 
@@ -131,10 +131,12 @@ package struct ErasurePlan: Sendable {
         isBehind = !whole.covers(vector)
         let limits = here.map { ($0.ref, known?[$0.id] ?? $0.size) }
         var survey = try ErasureSurvey(target, log, Dictionary(uniqueKeysWithValues: limits))
-        while survey.cursor < top {
-            try mapped { () throws(DatabaseError) in try survey.step(through: top, log, &self) }
-            progress(survey.cursor, top)
-        }
+        repeat {
+            while survey.cursor < top {
+                try mapped { () throws(DatabaseError) in try survey.step(through: top, log, &self) }
+                progress(survey.cursor, top)
+            }
+        } while survey.startAgain()
         conversations = survey.conversations.count
         last = survey.last
         if case .events(let ids) = target { missing = ids.filter { survey.missing.contains($0.bits) } }
@@ -143,23 +145,17 @@ package struct ErasurePlan: Sendable {
     /// Whether something would go.
     package func isEmpty(_ reach: Reach = .plan) -> Bool { Part.allCases.allSatisfy { count($0, reach) == 0 } }
 
-    fileprivate mutating func add(_ part: Part, _ found: Found) {
-        let isNamed: Bool
-        switch part {
-        case .own: if case .events = target { isNamed = true } else { isNamed = found.isAhead }
-        case .authored: isNamed = found.isAhead
-        case .replies: isNamed = true
-        }
+    mutating func add(_ part: Part, _ found: FoundEvent) {
         guard found.isSeen else {
             later[part, default: 0] += 1
             firstLater[part] = min(firstLater[part] ?? found.hlc, found.hlc)
-            if isNamed { Self.name(found.dot, part, &names.later) }
+            if found.isNamed { Self.name(found.dot, part, &names.later) }
             return
         }
         counts[part, default: [:]][found.type, default: 0] += 1
         if part == .own { nodes[found.node, default: 0] += 1 }
         if found.isAhead { ahead += 1 }
-        if isNamed {
+        if found.isNamed {
             Self.name(found.dot, part, &names.seen)
         } else {
             latest[part, default: LatestEvents()].add(found.dot, found.hlc)
@@ -174,7 +170,7 @@ package struct ErasurePlan: Sendable {
         }
     }
 
-    fileprivate mutating func addGone() { gone += 1 }
+    mutating func addGone() { gone += 1 }
 
     /// The erasures that do what was decided; `nil` where what has come since is so much older than the plan that too many events of it would
     /// have to be named.
@@ -219,129 +215,5 @@ package struct ErasurePlan: Sendable {
             guard !rest.isEmpty else { return all }
             next = Erasure(subject: nil)
         }
-    }
-}
-
-/// An event that a plan is about.
-private struct Found {
-    let type: String
-    let dot: Dot
-    let node: NodeID
-    let hlc: HybridTime
-    let isAhead: Bool
-    /// Whether it is in the plan's vector.
-    let isSeen: Bool
-}
-
-/// The events with the latest stamps, so many as may be named.
-private struct LatestEvents: Sendable {
-    private var events: [(hlc: HybridTime, dot: Dot)] = []
-    /// Below it some were left out.
-    private var floor: HybridTime?
-
-    mutating func add(_ dot: Dot, _ hlc: HybridTime) {
-        events.append((hlc, dot))
-        guard events.count > 2 * ErasurePlan.mostNamed else { return }
-        events.sort { $0.hlc > $1.hlc }
-        floor = events[ErasurePlan.mostNamed].hlc
-        events.removeLast(events.count - ErasurePlan.mostNamed)
-    }
-
-    /// Those that are not before `hlc`; `nil` if not all of them are known any more.
-    func dots(from hlc: HybridTime) -> [Dot]? {
-        if let floor, floor >= hlc { return nil }
-        return events.filter { $0.hlc >= hlc }.map(\.dot)
-    }
-}
-
-/// One pass over the headers of a log.
-private struct ErasureSurvey {
-    /// Rows that are read in one transaction.
-    private static let rows: Int64 = 16_384
-
-    private(set) var cursor: UInt64 = 0
-    private(set) var conversations: Set<Int64> = []
-    private let person: Int64?
-    private let talk: Int64?
-    private let wanted: Set<UUIDBits>
-    /// Those of them that were not met yet.
-    private(set) var missing: Set<UUIDBits>
-    private let reserved: Set<Int64>
-    private let now = WallClock.now
-    /// By origin, up to which seq its events are in the plan's vector.
-    private let limits: [Int64: UInt64]
-    /// The latest stamp of those.
-    private(set) var last = HybridTime(rawValue: 0)
-    /// Of the user's events, to know replies by; and of replies, to know edits of them by.
-    private var (ids, replies): (Set<UUIDBits>, Set<UUIDBits>) = ([], [])
-    private let edits: Set<Int64>
-
-    init(_ target: ErasurePlan.Target, _ log: LogReader, _ limits: [Int64: UInt64]) throws(StoreError) {
-        self.limits = limits
-        var (person, talk, wanted): (Int64?, Int64?, Set<UUIDBits>) = (nil, nil, [])
-        switch target {
-        // A text that no event has matches no row.
-        case .user(let name): person = try log.ref(name) ?? -1
-        case .conversation(let name): talk = try log.ref(name) ?? -1
-        case .events(let ids): wanted = Set(ids.map(\.bits))
-        }
-        (self.person, self.talk, self.wanted, missing) = (person, talk, wanted, wanted)
-        edits = Set([try log.ref("message.edited"), try log.ref("message.retracted")].compactMap(\.self))
-        reserved = try mapped { () throws(DatabaseError) in
-            Set(
-                try log.connection.all("SELECT DISTINCT ref, text FROM name WHERE text GLOB '*.*'") { row in
-                    ReservedType.contains(row.text(1)) ? row.int64(0) : nil
-                }.compactMap { $0 })
-        }
-    }
-
-    mutating func step(through top: UInt64, _ log: LogReader, _ plan: inout ErasurePlan) throws(DatabaseError) {
-        let select = try log.connection.statement(
-            """
-            SELECT \(ErasedRow.columns), digest IS NULL, event.id, cause FROM event JOIN origin ON ref = event.origin
-            WHERE position > ? AND position <= ? ORDER BY position LIMIT ?
-            """)
-        defer { select.reset() }
-        try select.bind(1, cursor)
-        try select.bind(2, top)
-        try select.bind(3, Self.rows)
-        var count = Int64(0)
-        while try select.step() {
-            count += 1
-            let row = ErasedRow(select)
-            cursor = row.position
-            let isSeen = row.seq <= limits[row.origin] ?? 0
-            let isAhead = row.hlc.milliseconds > now
-            if isSeen, !isAhead { last = max(last, row.hlc) }
-            guard let part = part(of: row, select), !reserved.contains(select.int64(6)) else { continue }
-            if !missing.isEmpty, let id = select.uuid(10) { missing.remove(id) }
-            guard select.int64(9) == 1 else {
-                plan.addGone()
-                continue
-            }
-            if isSeen, let conversation = row.conversation { conversations.insert(conversation) }
-            guard let node = row.node else { continue }
-            let dot = Dot(origin: try log.names.origin(row.origin, on: log.connection), seq: row.seq)
-            let type = try log.names.text(select.int64(6), on: log.connection)
-            let found = Found(
-                type: type, dot: dot, node: node, hlc: row.hlc, isAhead: isAhead, isSeen: isSeen)
-            plan.add(part, found)
-        }
-        if count < Self.rows { cursor = top }
-    }
-
-    private mutating func part(of row: ErasedRow, _ select: Statement) -> ErasurePlan.Part? {
-        if let talk { return row.conversation == talk ? .own : nil }
-        guard let person else { return select.uuid(10).map(wanted.contains) ?? false ? .own : nil }
-        let isOwn = row.user == person
-        if isOwn || row.author == person {
-            if let id = select.uuid(10) { ids.insert(id) }
-            return isOwn ? .own : .authored
-        }
-        guard let cause = select.uuid(11) else { return nil }
-        // An edit of a reply has its text once more.
-        guard ids.contains(cause) || replies.contains(cause) && edits.contains(select.int64(6)) else { return nil }
-        if let id = select.uuid(10) { replies.insert(id) }
-        return .replies
     }
 }

@@ -21,6 +21,7 @@ package final class EvidenceExport {
     package private(set) var written: UInt64 = 0
 
     private let reader: LogReader
+    private let erasures: AppliedErasures
     private let sha = SHA256()
     private let digest = RunningSHA256()
     private let sources: [OriginID: Source]
@@ -45,6 +46,7 @@ package final class EvidenceExport {
     package init(_ files: StoreFiles, origins wanted: Set<OriginID>? = nil) throws(StoreError) {
         let reader = try LogReader(files)
         self.reader = reader
+        erasures = try AppliedErasures(reader)
         var sources: [OriginID: Source] = [:]
         var uncovered: UInt64 = 0
         try reader.inOneTransaction { () throws(StoreError) in
@@ -175,6 +177,7 @@ package final class EvidenceExport {
         guard let next = ahead.last, next.event.header.dot.seq == place.seq + 1 else {
             throw .corrupt("event \(place.origin)/\(place.seq + 1) is missing")
         }
+        try erasures.check(next.event)
         return next
     }
 

@@ -32,10 +32,7 @@ package struct ErasedRows {
         for (row, event) in zip(checked.list, try checked.events()) where !row.has(SnapshotRows.Flag.erased) {
             let header = event.header
             guard let owner = owners[header.dot.origin] else { continue }
-            let place = Erasures.Place(
-                dot: header.dot, node: owner, hlc: header.hlc, type: header.type, user: header.user,
-                author: header.author, conversation: header.conversation)
-            if erasures.covers(place) { count += 1 }
+            if erasures.covers(Erasures.Place(header, of: owner)) { count += 1 }
         }
         return count
     }

@@ -228,11 +228,7 @@ extension LogReader {
         guard
             try mapped({ () throws(DatabaseError) in try ErasureIndex.positions(on: connection) }).starts(with: found)
         else { return false }
-        let done = try erasedThrough()
-        var erasures = Erasures(keeper: node)
-        for one in try self.erasures() where one.node == node && one.position <= done {
-            erasures.take(one.event, of: node)
-        }
+        let erasures = try appliedErasures(of: node)
         guard !erasures.isEmpty else { return true }
         let last = try top()
         var cursor = UInt64(0)

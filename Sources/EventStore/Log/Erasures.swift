@@ -114,6 +114,15 @@ extension LogReader {
     }
 }
 
+extension Erasures.Place {
+    /// - Parameter node: Whose the event's origin is.
+    init(_ header: borrowing EventHeader, of node: NodeID) {
+        self.init(
+            dot: header.dot, node: node, hlc: header.hlc, type: header.type, user: header.user,
+            author: header.author, conversation: header.conversation)
+    }
+}
+
 /// What of a row says whether its payload may go.
 struct ErasedRow {
     static let columns = "position, event.origin, seq, hlc, user, conversation, type, author, node"
@@ -124,7 +133,7 @@ struct ErasedRow {
     /// Of which node; `nil` where the origin's row is damaged.
     let node: NodeID?
     let hlc: HybridTime
-    private let type: Int64
+    let type: Int64
     let user: Int64
     let author: Int64
     let conversation: Int64?

@@ -10,6 +10,7 @@ package final class AnswerExport {
 
     private let builder: ReceiptBuilder
     private let reader: LogReader
+    private let erasures: AppliedErasures
     private let receipt: Receipt
     private let scope: AnswerScope
     private let isFiltered: Bool
@@ -34,6 +35,7 @@ package final class AnswerExport {
         ownHead: SignedHead? = nil, time: Int64
     ) throws(StoreError) {
         reader = try LogReader(files)
+        erasures = try AppliedErasures(reader)
         (self.scope, self.isFiltered) = (scope, isFiltered)
         var dots: [Dot] = []
         dots.reserveCapacity(positions.count)
@@ -83,6 +85,7 @@ package final class AnswerExport {
             guard let event = try reader.event(dot)?.event, let proof = try path(of: dot, event) else {
                 throw .corrupt("event \(dot) is not what was stored: `syncctl verify` tells more")
             }
+            try erasures.check(event)
             // What an earlier release could not read, and no start has read since, is a payload all the same.
             let encoded = EncodedEvent(header: event.header.canonicalBytes, body: event.body.judged)
             ReceiptLine.event(dot, encoded, proof: proof).write(to: &out)

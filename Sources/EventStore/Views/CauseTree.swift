@@ -291,6 +291,6 @@ extension Event {
     /// The message that it edits or retracts.
     fileprivate var amended: EventID? {
         guard ViewReader.isAmendment(header.type), let payload else { return nil }
-        return MessagesView.target(JSONObject(validated: payload), cause: header.cause)
+        return AmendmentRule.target(JSONObject(validated: payload), cause: header.cause)
     }
 }

@@ -20,7 +20,7 @@ package enum LogVerdict: Hashable, Sendable {
         }
         if author.hasSameBytes(as: draft.author ?? draft.user) {
             self = .settled(.counts)
-        } else if draft.type == ViewReader.retracted, let conversation {
+        } else if draft.type == AmendmentRule.retracted, let conversation {
             self = .moderated(conversation: conversation, author: author)
         } else {
             self = .settled(.foreign(author: author))
@@ -47,16 +47,15 @@ extension LogReader {
 }
 
 extension ViewReader {
-    private static let edited = "message.edited"
-    fileprivate static let retracted = "message.retracted"
-
     /// Whether a draft of this type amends a message at all.
-    package static func isAmendment(_ type: String) -> Bool { type == edited || type == retracted }
+    package static func isAmendment(_ type: String) -> Bool {
+        type == AmendmentRule.edited || type == AmendmentRule.retracted
+    }
 
     /// The message that an edit or retraction names; `nil` where it is none, or names none.
     package static func target(of draft: EventDraft) -> EventID? {
         guard isAmendment(draft.type) else { return nil }
-        return JSONObject(validated: draft.payload).string("message").flatMap { EventID(text: $0) } ?? draft.cause
+        return AmendmentRule.target(JSONObject(validated: draft.payload), cause: draft.cause)
     }
 
     /// What an edit or retraction would do, as far as this node knows.

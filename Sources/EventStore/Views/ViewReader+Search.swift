@@ -123,7 +123,7 @@ extension ViewReader {
             else { continue }
             var shown: StoredEvent? = stored
             if text.kind == .edit {
-                let target = MessagesView.target(payload, cause: header.cause)
+                let target = AmendmentRule.target(payload, cause: header.cause)
                 if let target { shown = try log.countingEvent(id: target) } else { shown = nil }
                 // Who sees the edit may not see what it changed.
                 if let message = shown, let isSeen, try !isSeen(message.event.header) { shown = nil }

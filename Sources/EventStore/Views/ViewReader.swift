@@ -331,7 +331,7 @@ extension ViewReader {
             guard row.position > knownAt,
                 let twin = try log.twin(countingBefore: row.position, at: knownAt),
                 let event = try log.stored(at: twin.position)?.event, let payload = event.payload,
-                MessagesView.target(JSONObject(validated: payload), cause: event.header.cause) == messages[index]
+                AmendmentRule.target(JSONObject(validated: payload), cause: event.header.cause) == messages[index]
             else { return }
             let key = DisplayKey(time: event.header.time, hlc: twin.hlc, dot: twin.dot)
             rows[index, default: []].append(

@@ -26,6 +26,7 @@ final class SubjectPackage {
     private let folder: String
     private let views: ViewReader
     private let lines: EventLines
+    private let erasures: AppliedErasures
     private let isFull: Bool
     private var report = Report()
     private var sums = ""
@@ -39,6 +40,7 @@ final class SubjectPackage {
         let views = try FreshViews.open(session, files)
         self.views = views
         lines = try stored { try EventLines(views.log) }
+        erasures = try stored { try AppliedErasures(views.log) }
     }
 
     func make(who: String, reason: String, record: String) throws(CommandFailure) -> Report {
@@ -121,6 +123,7 @@ final class SubjectPackage {
         progress.finish(done: top, total: top)
         for position in found {
             guard let event = try stored({ try views.log.event(at: position) }) else { continue }
+            try stored { try erasures.check(event.event) }
             try add(event, to: events, table)
             prove(event)
         }
@@ -231,6 +234,7 @@ final class SubjectPackage {
         _ entry: TimelineEntry, _ events: PackageFile, _ table: PackageFile, _ context: PackageFile
     ) throws(CommandFailure) -> Bool {
         let header = entry.stored.event.header
+        try stored { try erasures.check(entry.stored.event) }
         if isOfUser(header) { return true }
         if isFull, entry.stored.event.names(user) {
             try add(entry.stored, to: events, table)

@@ -325,6 +325,55 @@ struct EraserTests {
         #expect(try verify(folder).answer == .proven)
     }
 
+    @Test(
+        "What another hand has put back leaves the store by no way that proves or hands over (INV-11)",
+        arguments: [1, 9])
+    func putBackStays(events: Int) throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking((0..<events).map { .message("말 \($0)", user: "u-1") })
+        try store.flushBlocking()
+        let before = try LogReader(store.files).event(at: 2)?.event.body
+        try erase(store, [Self.erasure("u-1")])
+        let (files, key, top) = (store.files, store.key, try LogReader(store.files).top())
+        func ways() -> [Result<UInt64, any Error>] {
+            [
+                Result {
+                    let export = try AnswerExport(files, .user("u-1"), at: [2], isFiltered: false, key: key, time: 1)
+                    while try export.next() != nil {}
+                    return export.written
+                },
+                Result {
+                    let export = try EvidenceExport(files)
+                    while try export.next() != nil {}
+                    return export.written
+                },
+                Result {
+                    var count: UInt64 = 0
+                    try LogReplay(files, through: top).forEach { _ in
+                        count += 1
+                        return true
+                    }
+                    return count
+                },
+                Result {
+                    var count: UInt64 = 0
+                    try LogReplay(files, at: [2]).forEach { _ in
+                        count += 1
+                        return true
+                    }
+                    return count
+                },
+            ]
+        }
+        for way in ways() { #expect(try way.get() > 0) }
+        try putBack(before, at: 2, in: folder)
+        for way in ways() {
+            #expect(throws: StoreError.self) { try way.get() }
+            if case .failure(let error) = way { #expect("\(error)".contains("was erased and has a payload again")) }
+        }
+        store.close()
+    }
+
     /// Puts what an erasure has let go back into its row.
     private func putBack(
         _ body: EventBody?, at position: UInt64, beside digest: Bool = false, in folder: TemporaryFolder

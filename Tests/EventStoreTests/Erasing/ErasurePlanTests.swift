@@ -94,6 +94,72 @@ struct ErasurePlanTests {
         #expect(try verify(folder).erased == 4)
     }
 
+    private func append(
+        _ store: EventStore, _ type: String, by author: String, in history: String = "mod",
+        talk conversation: String = "c",
+        id: EventID? = nil, cause: EventID? = nil, naming message: EventID? = nil, _ text: String
+    ) throws -> EventID? {
+        let named = message.map { #","message":"\#($0)""# } ?? ""
+        let draft = EventDraft(
+            id: id, type: type, conversation: conversation, user: history, author: author, cause: cause,
+            payload: Array(#"{"text":"\#(text)"\#(named)}"#.utf8))
+        return try store.appendBlocking([draft])[0].receipt?.id
+    }
+
+    private func words(_ count: Int) -> [String] {
+        (0..<count).map { "quote-\($0)-\(UInt64.random(in: 1 << 40 ... .max))" }
+    }
+
+    /// Erases what a plan lists. Returns which words are still in a file.
+    private func left(
+        of words: [String], after target: ErasurePlan.Target, _ store: EventStore, in folder: TemporaryFolder,
+        _ counts: [ErasurePlan.Part: UInt64]
+    ) throws -> [Int] {
+        let plan = try ErasurePlan(target, LogReader(StoreFiles(folder.path)))
+        for part in ErasurePlan.Part.allCases { #expect(plan.count(part) == counts[part] ?? 0, "\(part)") }
+        _ = try store.eraseBlocking(#require(erasures(plan)), author: "operator")
+        try store.finishErasures()
+        #expect(try ErasurePlan(target, LogReader(StoreFiles(folder.path))).isEmpty())
+        store.close()
+        #expect(try verify(folder).answer == .proven)
+        let found = ByteScan.find(words, in: [folder.path])
+        return words.indices.filter { index in found.contains { $0.hasPrefix(words[index]) } }
+    }
+
+    @Test(
+        "Edits that name their message in the payload go with it, whoever made them and wherever they stand (INV-11)")
+    func editsThatName() throws {
+        let (folder, store) = try makeStore()
+        let words = words(7)
+        let (later, answer) = (EventID(UUIDBits(high: 7, low: 1)), EventID(UUIDBits(high: 7, low: 2)))
+        // As a peer may bring it: the edits first, then what they are about.
+        _ = try append(store, "message.edited", by: "kim", naming: answer, words[0])
+        _ = try append(store, "bot.replied", by: "bot", id: answer, cause: later, words[1])
+        _ = try append(store, "message.edited", by: "lee", naming: later, words[2])
+        _ = try append(store, "message.posted", by: "vic", in: "vic", id: later, words[3])
+        _ = try append(store, "message.edited", by: "kim", naming: answer, words[4])
+        // The payload decides: this one is about a message of nobody's.
+        let other = try append(store, "message.posted", by: "lee", words[5])
+        _ = try append(store, "message.edited", by: "lee", cause: answer, naming: other, words[6])
+        #expect(
+            try left(of: words, after: .user("vic"), store, in: folder, [.own: 1, .replies: 4]) == [5, 6])
+    }
+
+    @Test(
+        "Edits of an event that is erased by its id, or with its conversation, go with it (INV-11)",
+        arguments: [true, false])
+    func editsOfEvents(byID: Bool) throws {
+        let (folder, store) = try makeStore()
+        let words = words(5)
+        let message = try #require(try append(store, "message.posted", by: "vic", words[0]))
+        _ = try append(store, "message.edited", by: "vic", cause: message, words[1])
+        _ = try append(store, "message.edited", by: "kim", talk: "elsewhere", naming: message, words[2])
+        _ = try append(store, "message.retracted", by: "kim", talk: "elsewhere", naming: message, words[3])
+        _ = try append(store, "message.posted", by: "kim", talk: "elsewhere", cause: message, words[4])
+        let target: ErasurePlan.Target = byID ? .events([message]) : .conversation("c")
+        #expect(try left(of: words, after: target, store, in: folder, [.own: 4]) == [4])
+    }
+
     @Test("Where too many would have to be named no erasure is made")
     func tooMany() throws {
         let (folder, store, origins) = try makeLog(ErasurePlan.mostNamed + 1)

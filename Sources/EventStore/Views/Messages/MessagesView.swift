@@ -38,7 +38,7 @@ final class MessagesView: View {
         guard event.type == .messageEdited || event.type == .messageRetracted,
             let payload = event.payload
         else { return nil }
-        guard let target = Self.target(payload, cause: event.cause) else {
+        guard let target = AmendmentRule.target(payload, cause: event.cause) else {
             return payload["message"] == nil ? "message is missing" : "message is not an event id"
         }
         let isEdit = event.type == .messageEdited
@@ -53,12 +53,6 @@ final class MessagesView: View {
         case .remove: if added.removeValue(forKey: key) == nil { removed[key] = isEdit }
         }
         return nil
-    }
-
-    /// Which message an edit or a retraction is about.
-    static func target(_ payload: JSONObject, cause: EventID?) -> EventID? {
-        guard let value = payload["message"] else { return cause }
-        return value.string.flatMap { EventID(text: $0) }
     }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
