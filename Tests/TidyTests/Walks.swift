@@ -1,33 +1,41 @@
-/// Four ways through the code. Each lists every file in which a decision is made about what is on its way, or a state kept.
+/// Five ways through the code. Each lists every file in which a decision is made about what is on its way, or a state kept.
 ///
 /// Left out is what says by its name what it does: values and their codecs (`Model`, `Proofs`, JSON, HTTP and Protocol Buffers as bytes,
 /// packed rows, refs of texts), counters and gauges, and the tools of all rooms (`Basics`, `SQLite`, the event loop).
 enum Walks {
-    static let all = [append, frame, query, projection]
+    static let all = [request, append, frame, query, projection]
 
-    private static let append = Walk(
-        "An append", most: 28,  // aim: 25; who asks is found out on the way since there are roles
+    private static let request = Walk(
+        "A request", most: 9,
         """
-        `POST /v1/events` with one event: from the socket to the disk and back to the client. The request comes up from the
-        socket by a closure that `APIServer` has handed down, so the files of HTTP stand below those of the endpoint.
+        What all requests go through, from the socket to an endpoint and back. The request comes up from the socket by a closure that
+        `APIServer` has handed down, so the files of HTTP stand below it. An append and a query go on from here.
         """,
         [
             Step("syncd/Endpoints/APIServer.swift", "who answers: the loop itself, a pool, a worker"),
-            Step(
-                "syncd/Endpoints/AppendEndpoint.swift", "commits at once, or gathers requests to the end of the turn"),
-            Step("syncd/Endpoints/LeadRule.swift", "which of the two"),
-            Step("syncd/Endpoints/Service.swift", "what keeps the node from taking appends"),
-            Step("syncd/Endpoints/AppendBatch.swift", "parameters and lines to drafts; later outcomes to an answer"),
             Step("syncd/Answers/AdmittedRequest.swift", "who asks, for what, with which parameters; or a refusal"),
             Step("syncd/Answers/Reply.swift", "an answer or a refusal to status and body"),
             Step("syncd/Access/Authenticator.swift", "a token, or the process at the other end of the socket"),
             Step("SillokAPI/RouteTable.swift", "what a path and a method lead to, and for whom"),
-            Step("SillokAPI/AppendAnswer.swift", "one line for each line, and which status the whole has"),
             Step("SyncEngine/Networking/HTTP/HTTPServer.swift", "connections, and how much they may have under way"),
             Step(
                 "SyncEngine/Networking/HTTP/HTTPConnection.swift", "reads, serves one request after another, writes"),
             Step("SyncEngine/Networking/HTTP/HTTPParser.swift", "bytes to a request, within limits"),
             Step("SyncEngine/Networking/HTTP/HTTPExchange.swift", "the one answer of a request, from any thread"),
+        ])
+
+    private static let append = Walk(
+        "An append", most: 19,
+        """
+        `POST /v1/events` with one event, from the endpoint to the disk.
+        """,
+        [
+            Step(
+                "syncd/Endpoints/AppendEndpoint.swift", "commits at once, or gathers requests to the end of the turn"),
+            Step("syncd/Endpoints/LeadRule.swift", "which of the two"),
+            Step("syncd/Endpoints/Service.swift", "what keeps the node from taking appends"),
+            Step("syncd/Endpoints/AppendBatch.swift", "parameters and lines to drafts; later outcomes to an answer"),
+            Step("SillokAPI/AppendAnswer.swift", "one line for each line, and which status the whole has"),
             Step("EventStore/Interchange/NativeLine.swift", "a line to a draft, or why it is none"),
             Step("EventStore/EventStore.swift", "drafts to a job of the writer"),
             Step("EventStore/Writer/DraftValidation.swift", "checks and hashes payloads; some may be rejected"),
@@ -86,27 +94,19 @@ enum Walks {
         ])
 
     private static let query = Walk(
-        "A query", most: 24,  // aim: 18; who asks and what they see is found out on the way since there are roles
+        "A query", most: 16,
         """
-        `GET /v1/users/U/history`, the last 50: from the socket to the bytes of the answer. Views and the projector stand beside each
+        `GET /v1/users/U/history`, the last 50, from the endpoint to the bytes of the answer. Views and the projector stand beside each
         other: the projector is waited for first.
         """,
         [
-            Step("syncd/Endpoints/APIServer.swift", "gives it to the pool of readers"),
             Step(
                 "syncd/Endpoints/ReadEndpoint.swift",
                 "the pool, with a reader for each thread; the page, line by line, and where the next one begins"),
             Step("syncd/Endpoints/PageRequest.swift", "parameters: which end first, how many, behind what"),
-            Step("syncd/Answers/AdmittedRequest.swift", "as in an append"),
-            Step("syncd/Access/Authenticator.swift", "as in an append"),
             Step("syncd/Access/Sight.swift", "what the caller sees: here all"),
-            Step("SillokAPI/RouteTable.swift", "as in an append"),
             Step("SillokAPI/ReadRoute.swift", "which query a path is"),
             Step("SillokAPI/EventLines.swift", "an event to a line; origins that came meanwhile"),
-            Step("SyncEngine/Networking/HTTP/HTTPServer.swift", "as in an append"),
-            Step("SyncEngine/Networking/HTTP/HTTPConnection.swift", "as in an append"),
-            Step("SyncEngine/Networking/HTTP/HTTPParser.swift", "as in an append"),
-            Step("SyncEngine/Networking/HTTP/HTTPExchange.swift", "as in an append"),
             Step(
                 "EventStore/Reading/EventReader.swift",
                 "the log's end now; who brings the views so far, and views that have come so far, or again"),
