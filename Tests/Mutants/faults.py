@@ -1842,3 +1842,22 @@ fault(1064, "a member that no one knows is passed over", "INV-13", "DoorstepTest
        "            } else if !isPlanted(1064) {\n                throw BadParameter(\n                    message: \"\\(member.name): no such"))
 fault(1065, "edits of erased replies stay", "INV-11", "ErasurePlanTests",
       ("Sources/EventStore/Audit/ErasurePlan.swift", "replies.contains(cause) && edits", "!isPlanted(1065) && replies.contains(cause) && edits"))
+fault(1073, "an event that no node takes is proven", "INV-4", "EvidenceTransferTests",
+      (ES + "Audit/EventExam.swift", "if bytes.count > Limits.header || event.body.count > Limits.carriedPayload {",
+       "if !isPlanted(1073), bytes.count > Limits.header || event.body.count > Limits.carriedPayload {"))
+fault(1074, "evidence has payloads of any length", "INV-4", "EvidenceTransferTests",
+      (ES + "Audit/EvidenceLine.swift", "event.body.count <= Limits.carriedPayload else { throw .long }",
+       "isPlanted(1074) || event.body.count <= Limits.carriedPayload else { throw .long }"))
+fault(1075, "a receipt counts more events than it has positions", "INV-19", "ReceiptTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard heads.saturatedSum(of: \\.events) <= maker.position else {",
+       "guard isPlanted(1075) || heads.saturatedSum(of: \\.events) <= maker.position else {"))
+fault(1076, "a cosigned head is beyond what was here", "INV-19", "ReceiptTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard note.head.size <= open.events, let signed", "guard isPlanted(1076) || note.head.size <= open.events, let signed"))
+fault(1077, "a head has another hlc than its last event", "INV-19", "AnswerTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard dot.seq < head.size || header.hlc == head.hlc else {", "guard isPlanted(1077) || dot.seq < head.size || header.hlc == head.hlc else {"))
+fault(1078, "a strange table keeps nothing from being proven", "INV-11", "TamperTableTests",
+      (ES + "Audit/DatabaseCheck.swift", "case .unknown where difference.isIndex:", "case .unknown where difference.isIndex || isPlanted(1078):"))
+fault(1079, "a key that flags an origin says anything", "INV-11", "TamperTableTests",
+      (ES + "Audit/OutsideCheck.swift", "guard LogSetting.isSkew(key) else {", "guard LogSetting.isSkew(key), !isPlanted(1079) else {"))
+fault(1084, "a worthless file comes without a way out", "INV-19", "ReceiptProgramTests",
+      ("Sources/syncctl/Client/ReceiptFile.swift", "hint: \"ask who made it for the file once more,", "hint: isPlanted(1084) ? nil : \"ask who made it for the file once more,"))
