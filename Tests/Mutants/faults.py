@@ -1036,8 +1036,8 @@ fault(703, "a proof is taken whose last line is cut", "INV-18", "ReceiptProgramT
       ("Sources/syncctl/Client/ReceiptFile.swift", "if reader.isUnended { throw .cut }", "if reader.isUnended, !isPlanted(703) { throw .cut }"))
 fault(704, "a package that is half has the name of a whole one", "", "AuditingTests",
       ("Sources/syncctl/Commands/PackageFolder.swift", "part = folder + Self.suffix", "part = isPlanted(704) ? folder : folder + Self.suffix"))
-fault(705, "a backup has bytes whose name is being erased", "INV-11", "AttachmentBackupTests",
-      (ES + "Attachments/AttachmentCopy.swift", "name.hasPrefix(prefix), !leaving.contains(digest) else {", "name.hasPrefix(prefix), !leaving.contains(digest) || isPlanted(705) else {"))
+fault(705, "a copy has bytes whose name is being erased", "INV-11", "AttachmentBackupTests",
+      (ES + "Attachments/AttachmentCopy.swift", "filter { !leaving.contains($0.digest) }", "filter { !leaving.contains($0.digest) || isPlanted(705) }"))
 fault(730, "a repository without a key takes a backup with one", "", "OwnerTests",
       (BA + "Repository.swift", "if let plain {", "if let plain, !isPlanted(730) {"))
 fault(731, "a manifest is believed whose key is no origin's", "INV-4", "OwnerTests",
@@ -1859,5 +1859,14 @@ fault(1078, "a strange table keeps nothing from being proven", "INV-11", "Tamper
       (ES + "Audit/DatabaseCheck.swift", "case .unknown where difference.isIndex:", "case .unknown where difference.isIndex || isPlanted(1078):"))
 fault(1079, "a key that flags an origin says anything", "INV-11", "TamperTableTests",
       (ES + "Audit/OutsideCheck.swift", "guard LogSetting.isSkew(key) else {", "guard LogSetting.isSkew(key), !isPlanted(1079) else {"))
+fault(1080, "a salt beside the digest of an erased event is backed up", "INV-11", "PutBackTests",
+      (ES + "Snapshot/Rows/RowEncoder.swift", "guard body.isNull, row.value(Column.salt).isNull else {", "guard body.isNull, isPlanted(1080) || row.value(Column.salt).isNull else {"))
+fault(1081, "a backup takes files along that no event names", "INV-11", "AttachmentBackupTests",
+      ("Sources/Backups/AttachmentFiles.swift", "for want in others + leaving where named.contains(want.digest) {",
+       "for want in others + leaving where isPlanted(1081) && others.contains(want) || named.contains(want.digest) {"))
+fault(1082, "a start does not look for files of which nothing is known", "INV-11", "AttachmentProgramTests",
+      (ES + "Reading/AttachmentKeeper.swift", "if swept == 0 { try upkeep.noteStrays() }", "if swept == 0, !isPlanted(1082) { try upkeep.noteStrays() }"))
 fault(1084, "a worthless file comes without a way out", "INV-19", "ReceiptProgramTests",
       ("Sources/syncctl/Client/ReceiptFile.swift", "hint: \"ask who made it for the file once more,", "hint: isPlanted(1084) ? nil : \"ask who made it for the file once more,"))
+fault(1085, "a file of which nothing is known stays for ever", "INV-11", "AttachmentStoreTests",
+      (ES + "Attachments/AttachmentStore.swift", "try isNamed(file.digest) ? .present : .unnamed", "try isPlanted(1085) || isNamed(file.digest) ? .present : .unnamed"))
