@@ -1866,6 +1866,8 @@ fault(1081, "a backup takes files along that no event names", "INV-11", "Attachm
        "for want in others + leaving where isPlanted(1081) && others.contains(want) || named.contains(want.digest) {"))
 fault(1082, "a start does not look for files of which nothing is known", "INV-11", "AttachmentProgramTests",
       (ES + "Reading/AttachmentKeeper.swift", "if swept == 0 { try upkeep.noteStrays() }", "if swept == 0, !isPlanted(1082) { try upkeep.noteStrays() }"))
+fault(1083, "a folder is taken for a plan", "INV-11", "ErasureProgramTests",
+      ("Sources/syncctl/Commands/EraseCommand.swift", "_ = try InputFile(regular: path)", "if !isPlanted(1083) { _ = try InputFile(regular: path) }"))
 fault(1084, "a worthless file comes without a way out", "INV-19", "ReceiptProgramTests",
       ("Sources/syncctl/Client/ReceiptFile.swift", "hint: \"ask who made it for the file once more,", "hint: isPlanted(1084) ? nil : \"ask who made it for the file once more,"))
 fault(1085, "a file of which nothing is known stays for ever", "INV-11", "AttachmentStoreTests",

@@ -156,6 +156,7 @@ extension KoreanTexts {
         Phrase(
             "ask who made it for the file once more, or for another one: what was changed is not mended here",
             "만든 쪽에 파일을 다시 받거나 새로 만들어 달라고 하십시오. 바뀐 내용은 여기서 고칠 수 없습니다"),
+        Phrase("name the file in it", "그 안의 파일을 지정하십시오"),
     ]
 
     /// What helps with words of the command line. They fit much, so they come last.
