@@ -1871,4 +1871,4 @@ fault(1083, "a folder is taken for a plan", "INV-11", "ErasureProgramTests",
 fault(1084, "a worthless file comes without a way out", "INV-19", "ReceiptProgramTests",
       ("Sources/syncctl/Client/ReceiptFile.swift", "hint: \"ask who made it for the file once more,", "hint: isPlanted(1084) ? nil : \"ask who made it for the file once more,"))
 fault(1085, "a file of which nothing is known stays for ever", "INV-11", "AttachmentStoreTests",
-      (ES + "Attachments/AttachmentStore.swift", "try isNamed(file.digest) ? .present : .unnamed", "try isPlanted(1085) || isNamed(file.digest) ? .present : .unnamed"))
+      (ES + "Attachments/AttachmentStore.swift", "try isNamed(file.digest) ? .present : .unnamed", "try isNamed(file.digest) || isPlanted(1085) ? .present : .unnamed"))
