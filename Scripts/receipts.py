@@ -1,7 +1,7 @@
 """Checks what speaks of a log from outside of it, without any of Sillok's code: receipts and proven answers, proofs of forks, cosignatures, erasures
 that were put back. A part of verify.py, which must lie beside it. Written from FORMATS.md; § means a section there."""
 import base64, datetime, json, os, re, sqlite3, struct, sys, types, uuid
-from verify import CLOCK, ODD, content, counted, distinct, dot_of, fields, grown, half, head_text, join, kind, leads, leaf_of, members, node_of, opened, parsed, plain, sha, shown, signed, stand_in, stands, unreadable
+from verify import CLOCK, ODD, content, counted, distinct, dot_of, fields, grown, half, head_text, join, kind, leads, leaf_of, members, node_of, opened, parsed, place_of, plain, sha, shown, signed, stand_in, stands, too_long, unreadable
 
 
 class Lie(Exception):
@@ -88,7 +88,7 @@ class Receipt:
 
     def __init__(self, path):
         data = content(path)
-        self.heads, self.keys, self.answer, self.erased, self.last = {}, {}, None, 0, None
+        self.heads, self.keys, self.answer, self.erased, self.last, self.stamp = {}, {}, None, 0, None, -1
         try:
             self.maker = line_of(data.split(b'\n', 1)[0])
             self.key = key_of(self.maker)
@@ -111,6 +111,8 @@ class Receipt:
         if self.answer and self.answering != set(self.heads): raise Lie('an origin has no events here')
         count = len(self.heads) if self.answer is None else self.events
         if end['count'] != count or self.maker['origins'] != len(self.heads) or self.answer and self.answer['events'] != count: raise Lie('the counts are not those of the lines')
+        # A log has each event of an origin at a position of its own.
+        if sum(head['events'] for head in self.heads.values()) > self.maker['position']: raise Lie('its heads count more events than its position has')
         self.signed = 'signature' in end
         text = f'sillok {self.maker["type"]} v1\n{digest.hex()}\n'.encode()
         if self.signed and not signed(self.key, plain(end['signature']), text): raise Lie('the last line is not signed by the node that the first one names')
@@ -125,13 +127,14 @@ class Receipt:
         if self.last or self.heads and bytes(origin) <= max(self.heads) or str(uuid.UUID(bytes=origin)) != line['origin']: raise Lie('an origin is out of order')
         if not 0 < size == line['size'] <= line['events'] or not is_of(lines[0], key, 1) or not signed(key, lines[0][2], text.encode()):
             raise Lie(f'the head of origin {line["origin"]} is not signed by its node')
-        self.heads[origin] = {'node': line['node'], 'key': key, 'events': line['events'], 'size': size, 'root': root, 'text': text, 'cosigned': []}
+        self.heads[origin] = {'node': line['node'], 'key': key, 'hlc': int(text[-18:-1].replace('-', ''), 16), 'events': line['events'], 'size': size, 'root': root, 'text': text, 'cosigned': []}
         for one in lines[1:]: self.cosignature(origin, text, one, [])
 
     def cosigned(self, line):
         text, lines = note(line['note'])
         origin = max(self.heads)
         if len(lines) != 2 or parsed(text)[:2] != (origin, line['size']) or self.last or line['size'] in (0, self.heads[origin]['size']) or uuid.UUID(line['origin']).bytes != origin: raise Lie('a cosignature is out of place')
+        if line['size'] > self.heads[origin]['events']: raise Lie('a cosigned head is of more events than its origin has here')
         if not is_of(lines[0], self.heads[origin]['key'], 1) or not signed(self.heads[origin]['key'], lines[0][2], text.encode()):
             raise Lie(f'a cosigned head of origin {line["origin"]} is not signed by its node')
         self.cosignature(origin, text, lines[1], digests(line['proof']))
@@ -153,19 +156,23 @@ class Receipt:
         name = f'event {line["origin"]}/{line["seq"]}'
         if self.last and dot <= self.last: raise Lie(f'{name} is out of order')
         if dot[0] not in self.heads: raise Lie(f'{name} is of an origin that has no head here')
-        self.last, head = dot, self.heads[dot[0]]
+        before, self.last, head = self.last, dot, self.heads[dot[0]]
         if [name for name in ('salt', 'payload', 'payload_base64', 'digest') if name in line] not in (['salt', 'payload'], ['salt', 'payload_base64'], ['digest']): raise Lie(f'{name} has not its form')
         data = line['payload'].encode() if 'payload' in line else plain(line.get('payload_base64', ''))
         if 'digest' not in line and ('payload' in line) == (members(data) is None): raise Lie(f'{name}: a payload stands as text, and other bytes in base64')
         # 16 bytes (§2): else bytes could wander between salt and payload, and the hash would stay.
         if len(salt := bytes.fromhex(line.get('salt', ''))) != (0 if 'digest' in line else 16): raise Lie(f'{name} has no salt of 16 bytes')
-        if len(header) > 65536 or len(data) > 917504: raise Lie(f'{name} is longer than an event can be')  # §2, also of one that cannot be read
+        if too_long(header, data): raise Lie(f'{name} is longer than an event can be')  # §2, also of one that cannot be read
         digest = bytes.fromhex(line['digest']) if 'digest' in line else sha(salt, data)
         leaf, index, size = leaf_of(header, digest), dot[1] - 1, head['size']
         if dot_of(header) != dot or not 0 <= index < size or not leads(lambda path: audited(leaf, index, size, path), digests(line['proof']), head['root']):
             raise Lie(f'{name} is not part of the history that was signed')
         place, wanted = next((tag, of(self.answer[member])) for tag, member, of in SCOPES if member in self.answer)
         if wanted != texts(header, dot).get(place): raise Lie(f'{name} is not of what the answer is about')
+        hlc, stamp, is_read = place_of(header)[2], self.stamp if before == (dot[0], dot[1] - 1) else -1, not unreadable(header)
+        self.stamp = hlc if is_read else -1
+        if is_read and (dot[1] == size and hlc != head['hlc'] or hlc <= stamp):  # §2, of headers that can be read
+            raise Lie(f'{name} has not the hlc of the head over it, or none after that of the event before it')
         self.events += 1
         self.answering.add(dot[0])
         self.erased += 'digest' in line
@@ -227,7 +234,7 @@ def fork(proof, keys):
         (of, size, root), header = parsed(branch['head']), plain(branch['header'])
         leaf, path = leaf_of(header, bytes.fromhex(branch['payload_digest'])), [bytes.fromhex(step) for step in branch['proof']]
         is_signed = signed(keys.get(origin, b''), plain(branch['signature']), branch['head'].encode())
-        is_there = of == origin and dot_of(header) == (origin, seq) and seq <= size and leads(lambda path: audited(leaf, seq - 1, size, path), path, root)
+        is_there = of == origin and dot_of(header) == (origin, seq) and not too_long(header, None) and seq <= size and leads(lambda path: audited(leaf, seq - 1, size, path), path, root)
         leaves.add(leaf if is_signed and is_there else None)
     return origin, seq, len(leaves - {None}) == 2
 
@@ -288,19 +295,22 @@ class Others:
         try: names = sorted(os.listdir(os.path.join(store.folder, 'evidence')))
         except OSError as error: names = not isinstance(error, FileNotFoundError) and store.doubts(f'what is in evidence cannot be told: {error}') or []
         for name, data in [(name, None) for name in names] + store.asked:
+            is_asked = data is not None
             try:
-                said = members(store.look('evidence/' + name, True) or b'' if data is None else data)
-                if data or name.startswith('fork-') and name.endswith('.json'):
+                said = members(data if is_asked else store.look('evidence/' + name, True) or b'')
+                if is_asked and said is None: raise ValueError('it is empty, or no JSON object')
+                if is_asked or name.startswith('fork-') and name.endswith('.json'):
                     origin, seq, holds = fork(said, store.keys)
                     if holds: store.forks[origin] = seq; store.notes.append(f'{name}: the key of {said["origin"]} has signed two histories from seq {seq} on')
-                    elif data or origin in store.keys: store.finds('beside', f'{name}: does not prove two histories of {said["origin"]}')
+                    elif origin in store.keys: store.finds('beside', f'{name}: does not prove two histories of {said["origin"]}')
+                    elif is_asked: store.doubts(f'{name}: it is of origin {said["origin"]}, of which nothing is here: whether it proves two histories cannot be told')
                 elif re.fullmatch(r'(cut|witness)-[0-9a-f]{16}\.json', name) and name.split('-')[0] == said['kind']:
                     if not all(form(said[member]) for member, form in CUT.items() if member in said or member not in ('known', 'settled')): continue
                     store.cuts[name[:-5]] = {'text': said['text'], 'at': int(said['at']), 'position': int(said['position'])}
                     origin, size, root = parsed(said['known']); store.expects(name[:-5], origin, size, root)
                     store.cuts[name[:-5]]['text'] += f': origin {uuid.UUID(bytes=origin)} had {size} events, up to seq {said["had"]} they were here' * (int(said['had']) < size)
             except ODD as error:
-                if data is not None: raise OSError(f'{name} is no proof of a fork: {error!r}')
+                if is_asked: raise OSError(f'{name} is no proof of a fork: {error!r}')
 
     def erasures(self):
         """What a restored store keeps of erasures that its log does not have (§11): each proves itself, and lets go what the node's own would."""
@@ -342,6 +352,7 @@ def check(path, as_json):
         for node, time, size, _ in head['cosigned']: print(f'  cosigned by {node} at {moment(time)}, {size} events')
     for member in about.keys() - {'filtered'}: print(shown(f'of {member} {about[member]}' + (': only a part of its events was asked for' if about['filtered'] else '')))
     print(f'{report["answer"].upper()}  {found.maker["type"]} of node {found.maker["node"]} at {found.maker["time"]}: {found.events} events, {found.erased} without payload')
-    if uncovered: print(f'{uncovered} of the {found.maker["position"]} events of its log are covered by no signed head')
+    if uncovered: print(f'{uncovered} of the {found.maker["position"]} events of its log are covered by no signed head: where the node runs it signs them within a second; make another one then')
+    if not found.signed: print('not signed as a whole: no one says that nothing was taken out of the file; ask for one that is made by a user who may read node.key, or by the daemon')
     if about: print('not shown: ' + ('the rest of them, which was not asked for' if about['filtered'] else 'that there are no others; the node states it'))
     return code

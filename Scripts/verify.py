@@ -74,6 +74,7 @@ def place_of(header):
     except (IndexError, KeyError, TypeError): needs = []  # a list that breaks off is none
     return origin, seq, hlc if hlc < 2**63 else 0, needs if [of for of, _ in needs] == sorted({of for of, _ in needs} - {origin}) else []
 def dot_of(header): return place_of(header)[:2]
+def too_long(header, payload): return len(header) > 65536 or len(payload or b'') > 917504  # §2: no node takes such an event, readable or not
 def stand_in(origin, seq):  # The id of an opaque event (§3, `unknown`): a UUIDv8 made of its dot.
     return ((bits := int.from_bytes(origin, 'big') ^ seq) & ~(0xF << 76) & ~(3 << 62) | 8 << 76 | 2 << 62).to_bytes(16, 'big')
 def needed(body):  # (origin, seq) of one of `deps`.
@@ -133,7 +134,7 @@ DEFINED = {'table meta': '12f48f1de9c12437', 'table name': '21031a068642586d', '
            'index event_dot': 'f4182c83fc7a8a5c', 'index event_id': 'b1f2e7d1f95ba7f8', 'index event_twin': 'a06299b3ca6be990'}
 META = {b'name': rb'[^\0-\x20/\x7f]{1,64}', b'cluster': rb'[^\0-\x20/\x7f]{1,64}', b'incarnation': b'[0-9a-f]{16}'}
 NUMBERS, CLOCK, READS = (b'origin', b'reads', b'rereads'), 253402300799999, 2  # what is no text in table meta; §2, Numbers; §3, `reads` of who reads what this page has
-REASONS = tuple(b'machine copied witness behind forked cut boot clock'.split())  # §2, The first event of an origin
+SKEW, REASONS = re.compile(b'(0|[1-9][0-9]{0,14}) (0|[1-9][0-9]{0,14})'), tuple(b'machine copied witness behind forked cut boot clock'.split())  # §2, The first event of an origin
 KNOWN = re.compile(b'|'.join((*META, *NUMBERS)) + b'|file|machine|witness|skew .*|erasures|erasure [0-9]{1,18}|erased|erasing|confirmed', re.S); NODES_OWN = re.compile(rb'(?s:(origin|access|subscription|finding)\..*|(user|conversation)\.erased)')  # §2, Reserved types: these keep theirs
 MARKS = {**{name: re.compile(form, re.S).fullmatch for name, form in {'incarnation': '[0-9a-f]{16}', 'state': 'running|stopped', 'durability': 'full|normal', 'settings': '[0-9a-f]{64}', 'boot': '.*'}.items()},
          'position': counted, 'size': lambda size: counted(size) and size != '0'}  # §1: the one form of each member
@@ -194,6 +195,7 @@ class Verifier:
         self.arrives, self.tiled = have.setdefault('table arrival', ''), have.setdefault('table tile', ''); self.later = have.setdefault('table reach', '') and ' UNION ALL SELECT * FROM reach'  # which a store of an earlier release has not
         wrong = [name for name, code in DEFINED.items() if have.get(name) not in ('', code.split()[:self.version][-1])]
         for name in wrong + sorted(odd): self.finds('database', f'{name} is not as §3 has it')
+        for name in sorted(have.keys() - DEFINED): name.startswith('table ') and not name.startswith('table sqlite_stat') and self.doubts(f'{name} is not known to this page: nothing is said of what it holds')
         for (line,) in self.log.execute('PRAGMA integrity_check(20)'): line == b'ok' or self.finds('database', line.decode('utf-8', 'replace'))
         return not any(name.startswith('table') for name in wrong)
     def rows(self, table, wanted):  # The rows of a table whose columns are of these kinds; others are findings.
@@ -202,8 +204,7 @@ class Verifier:
             if not wrong: yield row
             else: self.finds('tables', f'table {table.split()[-1]}, row {row[0]!r:.40}: of another kind or length: column {", ".join(wrong)}')
     def names_and_origins(self):
-        self.names, self.nodes = dict(self.rows('name', 'i t')), {row[:3]: row[3] for row in self.rows('node', 'i i i y')}
-        self.tiles = dict(self.rows('tile', 'i b')) if self.tiled else {}
+        self.names, self.nodes = dict(self.rows('name', 'i t')), {row[:3]: row[3] for row in self.rows('node', 'i i i y')}; self.tiles = dict(self.rows('tile', 'i b')) if self.tiled else {}
         for ref, origin, node, key in self.rows('origin', 'i x y y'):
             if ref != len(self.origins) + 1 or node_of(key) != node: self.finds('origins', f'{origin.hex()}: refs have a gap, or its key is not its node\'s')
             self.origins[ref], self.trees[ref], self.keys[origin], self.good[ref], self.seqs[ref] = (origin, node, key), Tree(), key, 0, 0
@@ -214,10 +215,10 @@ class Verifier:
         for at, time in self.rows('arrival', 'i i') if self.arrives else ():
             if not 0 < at <= self.top or abs(time) > CLOCK: self.finds('arrival', 'table arrival has a time that cannot be' if 0 < at <= self.top else f'table arrival has a position beyond the log, which ends at {self.top}', at)
         for key in [key for key, form in META.items() if not isinstance(self.meta.get(key), Text) or not re.fullmatch(form, self.meta[key])]: self.finds('meta', f'table meta has no sound {key.decode()}')
-        if strange := [key for key in self.meta if not KNOWN.fullmatch(key)]: self.doubts(f'table meta has {strange}')
+        flagged = {b'skew ' + self.label(ref).encode() for ref in self.origins}  # each with two numbers
+        if strange := [key for key, value in self.meta.items() if not KNOWN.fullmatch(key) or key[:5] == b'skew ' and not (key in flagged and SKEW.fullmatch(value if isinstance(value, Text) else b''))]: self.doubts(f'table meta has {strange}')
         self.done = int(self.meta[b'erased']) if isinstance(self.meta.get(b'erased'), bytes) and re.fullmatch(b'[0-9]{1,18}', self.meta[b'erased']) else 0
-        self.has_looked = kind(looked := self.meta.get(b'reads')) == 'i' and looked >= READS
-        self.home = self.meta.get(b'origin') if isinstance(self.meta.get(b'origin'), int) else 0
+        self.has_looked, self.home = kind(looked := self.meta.get(b'reads')) == 'i' and looked >= READS, self.meta.get(b'origin') if isinstance(self.meta.get(b'origin'), int) else 0
         self.own = self.origins.get(self.home, (0, b''))[1] or self.finds('origins', 'table meta does not name the store\'s own origin')
     def stated(self, data, form, rules):  # The members of a file that this store's node has signed in this form, and the head in it; None where it is none.
         try:
@@ -266,8 +267,7 @@ class Verifier:
         type, user, said = self.names[row.type], self.names[row.user], None if row.digest is not None else members(row.payload)
         if row.time == row.hlc >> 16 or row.author == row.user or row.version in (0, 1): self.finds('events', 'a column repeats NULL', at)
         digest, header = row.digest if row.digest is not None else sha(row.salt, row.payload), header_of(row, self.names, self.origins)
-        self.form(row, header, type == user == b'', said, at)
-        leaf, conversation = leaf_of(header, digest), self.names.get(row.conversation)
+        self.form(row, header, type == user == b'', said, at); leaf, conversation = leaf_of(header, digest), self.names.get(row.conversation)
         if int.from_bytes(leaf[:4], 'big', signed=True) != row.leaf: self.finds('events', 'it has not the hash it was stored with', at)
         if type in (b'user.erased', b'conversation.erased'): self.index[at] = node
         if row.digest is not None: self.erased.append((at, row.hlc, self.ways(row)))
@@ -304,6 +304,7 @@ class Verifier:
     def form(self, row, header, is_opaque, said, at):  # §2, §3: the one form of each value, and nothing kept as unreadable that can be read.
         if nameless := [name for name in ('conversation', 'author', 'actor') if getattr(row, name) is not None and getattr(row, name) not in self.names]:
             self.finds('events', f'column {", ".join(nameless)} names no text', at)
+        if too_long(header, row.payload): self.finds('events', 'it is longer than an event can be', at)
         fault, kept = unreadable(header), 'its payload' if row.digest is None and said is not None and not isinstance(row.payload, Text) else ''
         if is_opaque:
             origin, (*place, needs), stored = self.origins[row.origin][0], place_of(header), [(self.origins[ref][0], seq) for ref, seq in pairs(row.dependencies)]
@@ -383,8 +384,7 @@ def main():
     if ((asked := options.parse_args()).store is None) != bool(asked.proof) or asked.proof and (asked.since or asked.evidence): options.error('a store, or --proof FILE: --since and --evidence are for a store alone')
     if asked.proof: return receipts().check(asked.proof, asked.json)
     (store := Verifier(asked.store, asked.evidence, receipts().kept(asked.since) if asked.since else None)).run()
-    findings = sorted(store.findings, key=lambda finding: (finding[1] is None, finding[1]))
-    origins = [{'origin': store.label(ref), 'node': store.origins[ref][1].hex(), 'events': tree.size, 'proven': store.good[ref], 'root': tree.root().hex()} for ref, tree in store.trees.items()]
+    findings = sorted(store.findings, key=lambda finding: (finding[1] is None, finding[1])); origins = [{'origin': store.label(ref), 'node': store.origins[ref][1].hex(), 'events': tree.size, 'proven': store.good[ref], 'root': tree.root().hex()} for ref, tree in store.trees.items()]
     uncovered = sum(origin['events'] - origin['proven'] for origin in origins); code, word = (3, 'contradicted') if findings else (2, 'not all covered') if uncovered or store.open else (0, 'proven')
     report = {'answer': word, 'events': store.events, 'erased': len(store.erased), 'uncovered': uncovered, 'notes': store.notes, 'origins': origins,
               'findings': [dict(zip(('check', 'position', 'what'), finding)) for finding in findings]}

@@ -65,6 +65,8 @@ struct AttachmentTally {
     var bytes: UInt64 = 0
     /// What events name and neither the store nor the repository has whole: how many.
     var missing: UInt64 = 0
+    /// Files of the store that no event names: how many were left out.
+    var unnamed = 0
 }
 
 extension BackupWriter {
@@ -81,12 +83,23 @@ extension BackupWriter {
         var tally = AttachmentTally()
         let copy = try mapped { () throws(StoreError) in try AttachmentCopy(files) }
         var wanted: [Digest: UInt64] = [:]
-        for want in try mapped({ () throws(StoreError) in try copy.files() }) { wanted[want.digest] = want.bytes }
-        let here = Set(wanted.keys)
-        // Whose names are being erased, and others name, too; and what events name that is no longer here.
+        var others: [AttachmentWant] = []
+        let whole = try mapped { () throws(StoreError) in try copy.files() }
+        for want in whole {
+            if try mapped({ () throws(StoreError) in try copy.isNamed(want.digest) }) {
+                wanted[want.digest] = want.bytes
+            } else {
+                others.append(want)
+            }
+        }
+        // Of what the index calls named by no event, or does not know, the log tells: what was erased may have been put back by a hand
+        // (INV-11). So it does of what is being erased, and others name, too.
         let leaving = try mapped { () throws(StoreError) in try copy.all(.leaving, limit: .max) }
-        let named = try logged { () throws(StoreError) in try source.named(Set(leaving.map(\.digest))) }
-        for want in leaving where named.contains(want.digest) { wanted[want.digest] = want.bytes }
+        let named = try logged { () throws(StoreError) in try source.named(Set((others + leaving).map(\.digest))) }
+        for want in others + leaving where named.contains(want.digest) { wanted[want.digest] = want.bytes }
+        tally.unnamed = others.count { !named.contains($0.digest) }
+        let here = Set(whole.map(\.digest))
+        // What events name that is no longer here.
         for old in before where wanted[old.digest] == nil {
             if try mapped({ () throws(StoreError) in try copy.isNamed(old.digest) }) {
                 wanted[old.digest] = old.bytes

@@ -12,6 +12,8 @@ package struct BackupReport: Sendable {
     package var attachmentsAdded: Int { attachments.added }
     /// Attachments that events name, and that are in the backup not: no one has them whole here.
     package var attachmentsMissing: UInt64 { attachments.missing }
+    /// Attachments of the store that no event names, and that are in no backup: they wait for an event, or a hand has put them there.
+    package var attachmentsUnnamed: Int { attachments.unnamed }
     /// Events behind its end that no signed head covers yet.
     package let uncovered: UInt64
     /// The backup it goes on from; `nil`: it is a full one.

@@ -111,6 +111,10 @@ struct AttachmentBackupTests {
         #expect(try archive.create().manifest.attachments.count == 2)
         try archive.erase("u-1")
         #expect(try bytes(archive.files, own) != nil, "no view is made anew here")
+        let copy = StoreFiles(archive.folder.file("copy"))
+        _ = try PlainCopy.make(
+            of: archive.files, in: copy.folder, withKey: false, withAttachments: true, goesOn: { true })
+        #expect(try bytes(copy, own) == nil)
         let report = try archive.create()
         #expect(report.manifest.attachments.map(\.digest) == [shared])
         #expect(
@@ -118,20 +122,51 @@ struct AttachmentBackupTests {
                 && archive.repository().manifests().good.allSatisfy { $0.attachments.count == 1 })
     }
 
+    @Test(
+        "Bytes of an erased attachment that a hand has put back are in no backup, and it is said (INV-11)",
+        arguments: [false, true])
+    func strays(isIndexGone: Bool) throws {
+        let archive = try Archive()
+        let text = Array("지운 그림".utf8)
+        let erased = try archive.attach(text, user: "u-1"), kept = try archive.attach(Array("둘째".utf8))
+        try archive.erase("u-1")
+        let attachments = try archive.store.attachments()
+        #expect(try attachments.settle(AttachmentWant(digest: erased, bytes: UInt64(text.count)), isNamed: false))
+        try Data(text).write(to: URL(filePath: attachments.folder.blob(erased)))
+        if isIndexGone {
+            archive.store.close()
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: attachments.folder.index + suffix)
+            }
+        }
+        let report = try archive.create()
+        #expect(report.manifest.attachments.map(\.digest) == [kept] && report.attachmentsUnnamed == 1)
+        #expect(report.attachmentsMissing == 0)
+        #expect(try files(archive).count == 1 && archive.check().findings.isEmpty)
+        #expect(try bytes(archive.restore("r"), erased) == nil)
+    }
+
     @Test("They go with the last backup that names them, and a backup of before has those of its own alone")
     func pruned() throws {
         let archive = try Archive()
-        let first = try archive.attach(Array("이름 없는 것".utf8), user: nil)
         try archive.append(1)
+        archive.store.close()
+        let before = archive.folder.file("before")
+        try FileManager.default.copyItem(atPath: archive.files.folder, toPath: before)
+        archive.store = try EventStore(opening: archive.files.folder)
+        let first = try archive.attach(Array("첫째".utf8))
         let old = try archive.create().manifest
-        let attachments = try archive.store.attachments()
-        #expect(try attachments.settle(AttachmentWant(digest: first, bytes: 17), isNamed: false))
+        // The store is put back: what was said since is another history.
+        archive.store.close()
+        try FileManager.default.removeItem(atPath: archive.files.folder)
+        try FileManager.default.moveItem(atPath: before, toPath: archive.files.folder)
+        archive.store = try EventStore(opening: archive.files.folder)
         let second = try archive.attach(Array("둘째".utf8))
         let new = try archive.create().manifest
         #expect(old.attachments.map(\.digest) == [first] && new.attachments.map(\.digest) == [second])
         #expect(try files(archive).count == 2 && archive.check().leftovers.isEmpty)
         // Cut off before it was named, it is not wanted.
-        let cut = try archive.restore("cut", new.id, end: .position(2))
+        let cut = try archive.restore("cut", new.id, end: .position(3))
         #expect(try bytes(cut, second) == nil)
         let report = try archive.repository(.writing).prune(Retention(count: 1, since: nil))
         #expect(report.files.contains { $0.hasPrefix("attachments/") } && report.removed.map(\.id) == [old.id])

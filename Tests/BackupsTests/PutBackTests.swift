@@ -68,6 +68,26 @@ struct PutBackTests {
         #expect((try? archive.repository().manifests().good.isEmpty) ?? true)
     }
 
+    @Test(
+        "A log with the salt of an erased event that a hand has put back is not backed up: with it a guess can be tried (INV-11)",
+        arguments: [nil, "'그 소금'", "zeroblob(17)"])
+    func saltInLog(other: String?) throws {
+        let archive = try Archive()
+        try archive.append(5)
+        try archive.append(1, user: "u-1")
+        let stored = try #require(try LogReader(archive.files).event(at: 7))
+        guard case .present(let salt, _) = stored.event.body else { throw Missing() }
+        try archive.erase("u-1")
+        archive.store.close()
+        let connection = try Connection(path: archive.files.log, mode: .write)
+        try connection.execute(
+            "UPDATE event SET salt = \(other ?? "x'\(hexText(salt.bytes))'") WHERE digest IS NOT NULL")
+        let error = failure { try archive.create() }
+        #expect(error?.code == "E_BACKUP_LOG")
+        #expect("\(error as Any)".contains("it has a salt, and the digest of an erased one"), "\(error as Any)")
+        #expect((try? archive.repository().manifests().good.isEmpty) ?? true)
+    }
+
     /// A backup as a release made it that did not look: it read the rows, and wrote what the table says of erasures.
     private func signedWithoutALook(_ archive: Archive) throws -> BackupManifest {
         let repository = try archive.repository(.making)

@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import EventStore
+
 /// Attachments through the programs: put and got over the API and on files, by those who may read what names them, on every node.
 @Suite(.serialized)
 struct AttachmentProgramTests {
@@ -260,6 +262,35 @@ struct AttachmentProgramTests {
         #expect(states == ["missing"], "the picture was here before the messages: nothing was shown")
         link.fault = .none
         #expect(try got(b, digest) == Data(contentsOf: URL(filePath: path)))
+    }
+
+    @Test(
+        "Bytes of an erased attachment that a hand has put back are known after the start, as what no event names (INV-11)"
+    )
+    func putBack() throws {
+        let daemon = try DaemonProcess("n")
+        try daemon.start()
+        let path = try file("erased", 5_000)
+        let digest = try put(daemon, path)
+        try post(daemon, [digest], user: "kim")
+        let blob = "\(daemon.store)/attachments/\(digest.prefix(2))/\(digest)"
+        let plan = folder.file("plan")
+        let decided = ["--authored", "erase", "--replies", "erase", "--reason", "r", "--who", "w", "--plan", plan]
+        for words in [decided, ["--confirm", plan]] {
+            #expect(try Programs.syncctl(daemon.store, ["erase", "user", "kim"] + words).code == 0)
+        }
+        #expect(!FileManager.default.fileExists(atPath: blob))
+        #expect(daemon.terminate() == 0)
+        try FileManager.default.copyItem(atPath: path, toPath: blob)
+        try daemon.start()
+        let files = StoreFiles(daemon.store)
+        let wanted = try #require(Digest(hexadecimal: digest))
+        waitWhile((try? AttachmentCopy(files).all(.unnamed, limit: 9).map(\.digest)) != [wanted])
+        #expect(try daemon.syncctl("attachment", "get", digest, "--out", folder.file("got")).code == 1)
+        let backup = try Programs.syncctl(daemon.store, ["backup", "create", folder.file("backups"), "--json"])
+        #expect(backup.code == 0 && backup.lines.first?["attachments_unnamed"] as? Int == 1, "\(backup)")
+        #expect(backup.lines.first?["attachments"] as? Int == 0, "\(backup)")
+        #expect(daemon.terminate() == 0)
     }
 
     @Test(

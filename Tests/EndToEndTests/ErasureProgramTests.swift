@@ -111,6 +111,9 @@ struct ErasureProgramTests {
             let refused = try Programs.syncctl(a.store, ["erase", "user", "u-1", "--confirm", file] + more)
             #expect(refused.code == 64 && refused.errors.contains(more[0]), "\(refused)")
         }
+        // A folder in its place is told as one.
+        let folder = try Programs.syncctl(a.store, ["erase", "user", "u-1", "--confirm", a.store])
+        #expect(folder.code == 66 && folder.errors.contains("is a folder, and a file is wanted"), "\(folder)")
         try FileManager.default.removeItem(atPath: file)
         try erase(a)
         // At the moment that the command has ended.

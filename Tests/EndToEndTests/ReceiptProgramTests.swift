@@ -142,6 +142,7 @@ struct ReceiptProgramTests {
             try write(lie.map { $0 + "\n" }.joined(), to: file)
             let found = try node.syncctl("check-proof", file)
             #expect(found.code == 3 && found.errors.contains("E_RECEIPT_FALSE"), "\(found.errors)")
+            #expect(found.errors.contains("ask who made it for the file once more"), "\(found.errors)")
             if let proven = try await prove("--proof", file) { #expect(proven.code == 3, "\(proven)") }
         }
         // The last line ends, as all do.

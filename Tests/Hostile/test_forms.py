@@ -139,16 +139,18 @@ class Forms(unittest.TestCase):
         origin = verify.uuid.UUID(self.origin).bytes
         header = verify.field(1, origin) + b'\x10\x01' + verify.field(5, bytes(16)) + verify.field(6, b'origin.started') + verify.field(8, b'u')
 
-        def branch(digest):
-            leaf = verify.leaf_of(header, digest)
+        def branch(digest, more=b''):
+            leaf = verify.leaf_of(header + more, digest)
             head = verify.head_text(origin, 1, leaf, 0)
-            return {'head': head.decode(), 'signature': base64.b64encode(self.key.sign(head)).decode(), 'header': base64.b64encode(header).decode(), 'payload_digest': digest.hex(), 'proof': []}
+            return {'head': head.decode(), 'signature': base64.b64encode(self.key.sign(head)).decode(), 'header': base64.b64encode(header + more).decode(), 'payload_digest': digest.hex(), 'proof': []}
 
         one, other = branch(bytes(32)), branch(bytes([255]) * 32)
         sound = {'kind': 'fork', 'origin': self.origin, 'seq': '1', 'branches': [one, other]}
         lie = sound | {'branches': [one, one]}
+        long, longest = (verify.field(13, bytes(65_536 - len(header) - 4 + more)) for more in (1, 0))
         for name, (found, wanted, *before) in {
-                'as it is': (sound, 0), 'the same history twice': (lie, 3), 'two proofs of nothing': (lie | {'branches': [one | {'more': {'a': 1}}, one | {'seq': 5}]}, 3), 'another kind': (lie | {'kind': 'x'}, 0), 'seq as a number': (lie | {'seq': 1}, 0),
+                'as it is': (sound, 0), 'the longest header': (sound | {'branches': [one, branch(bytes(32), longest)]}, 0), 'one that is longer': (sound | {'branches': [one, branch(bytes(32), long)]}, 3),
+                'the same history twice': (lie, 3), 'two proofs of nothing': (lie | {'branches': [one | {'more': {'a': 1}}, one | {'seq': 5}]}, 3), 'another kind': (lie | {'kind': 'x'}, 0), 'seq as a number': (lie | {'seq': 1}, 0),
                 'seq with a zero': (lie | {'seq': '01'}, 0, 3), 'seq over its bound': (lie | {'seq': str(2**44)}, 0), 'an origin in braces': (lie | {'origin': '{' + self.origin + '}'}, 0),
                 'an origin in capitals': (lie | {'origin': self.origin.upper()}, 0, 3), 'one branch': (lie | {'branches': [one]}, 0), 'three': (lie | {'branches': [one, one, one]}, 0),
                 'a header with a line end': (lie | {'branches': [one, one | {'header': one['header'] + '\n'}]}, 0), 'a signature with none': (lie | {'branches': [one, one | {'signature': 5}]}, 0),
@@ -182,6 +184,26 @@ class Forms(unittest.TestCase):
             self.assertIn(b'two histories', self.ours(store).stdout)
             self.assertIn('two histories', self.both(store)[2])
 
+    def test_given_evidence(self):
+        """`verify.py --evidence`: of an origin that is not here nothing can be told (2), and what is no proof at all is not passed over (66)."""
+        origin, path = verify.uuid.UUID(OTHER).bytes, self.folder / 'given'
+        header = verify.field(1, origin) + b'\x10\x01' + verify.field(5, bytes(16)) + verify.field(6, b'origin.started') + verify.field(8, b'u')
+
+        def branch(digest):
+            head = verify.head_text(origin, 1, verify.leaf_of(header, digest), 0)
+            return {'head': head.decode(), 'signature': base64.b64encode(self.key.sign(head)).decode(), 'header': base64.b64encode(header).decode(), 'payload_digest': digest.hex(), 'proof': []}
+        proof = {'kind': 'fork', 'origin': OTHER, 'seq': '1', 'branches': [branch(bytes(32)), branch(bytes([255]) * 32)]}
+        for name, text, wanted in (('nothing', '', 66), ('an empty object', '{}', 66), ('no object', '[]', 66), ('a blank', ' ', 66), ('of an origin that is not here', compact(proof), 2)):
+            with self.subTest(name):
+                path.write_text(text)
+                done = self.ours(self.store, '--evidence', path)
+                self.assertEqual(done.returncode, wanted, done.stdout + done.stderr)
+                self.assertIn(b'given', done.stdout + done.stderr)
+        store = self.copied()  # beside the store no one has asked: a log that was put back may have it again
+        (store / 'evidence').mkdir(exist_ok=True)
+        (store / 'evidence' / f'fork-{OTHER}-1-00000000-ffffffff.json').write_text(compact(proof))
+        self.same(store, 'beside the store', 0)
+
     def test_starts(self):
         """What the start of an origin says of the one before counts in its form alone (FORMATS §2); a count that is none is 0."""
         sound = {'previous': OTHER, 'reason': 'cut', 'had': 5, 'known': 307}
@@ -214,7 +236,7 @@ class Forms(unittest.TestCase):
                 log.execute(statement).fetchall()
             log.close()
             return store
-        self.same(stated(), 'a table of a later release', 0)
+        self.same(stated(), 'a table of a later release', 2)
         for name in ('sqlite_autoindex_origin_1', 'event_dot', 'arrival', 'later'):
             for kind in ("'x'", "'INDEX'", "'TABLE'", "''", 'NULL', '5', "CAST(x'696e6465fc' AS TEXT)", "'table' || char(0)", "'table x'"):
                 self.same(stated(f"UPDATE sqlite_schema SET type = {kind} WHERE name = '{name}'"), f'{name}: {kind}', 3)

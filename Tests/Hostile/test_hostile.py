@@ -178,7 +178,7 @@ CHANGES = {
     'a column more': (["ALTER TABLE event ADD COLUMN later"], 3, 'table event'),
     'another version': (["PRAGMA user_version = 1"], 3, 'table event'),
     'an index gone': (["DROP INDEX event_twin"], 3, 'index'),
-    'a table and an index of a later release': (["CREATE TABLE later(a)", "CREATE INDEX later_user ON event(user)"], 0, ''),
+    'a table and an index of a later release': (["CREATE TABLE later(a)", "CREATE INDEX later_user ON event(user)"], 2, ''),
 }
 
 

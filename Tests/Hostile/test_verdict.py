@@ -237,6 +237,36 @@ class Verdicts(unittest.TestCase):
             self.assertIn(b'x4', self.ctl('--store', copy, 'history', 'u-1', '--json').stdout)
             self.assertEqual(self.both(copy)[1], 0)
 
+    def unread(self, header):
+        """The node itself has signed an event with a header that no one can read."""
+        store = self.copied()
+        origin, seq = verify.dot_of(header)
+        resigned(store, "INSERT INTO name VALUES(999, '')", (
+            'UPDATE event SET type = 999, user = 999, id = ?, unknown = ?, conversation = NULL, time = NULL, author = NULL, cause = NULL, version = NULL, actor = NULL' + WHERE,
+            (verify.stand_in(origin, seq), header)))
+        return store
+
+    def test_too_long(self):
+        """What no node takes, readable or not, no verifier proves (FORMATS §2, INV-4): a header over 65,536 bytes, a payload over 917,504."""
+        checked = verify.Verifier(str(self.store), None)
+        checked.database()
+        checked.names_and_origins()
+        header = verify.header_of(verify.Row(*checked.log.execute('SELECT * FROM event' + WHERE).fetchone()), checked.names, checked.origins)
+        checked.log.close()
+        rest = 65_536 - len(header) - 4  # tag and length of one more type, which makes it unreadable
+        for more, wanted in ((0, 0), (1, 3)):
+            long = header + F(6, bytes(rest + more))
+            self.assertEqual(len(long), 65_536 + more)
+            payload = f'UPDATE event SET payload = zeroblob({917_504 + more}){WHERE}'
+            for name in ('header', 'payload'):
+                with self.subTest(name, more=more):
+                    store = self.unread(long) if name == 'header' else self.copied()
+                    if name == 'payload':
+                        resigned(store, payload)
+                    theirs, ours, text = self.both(store)
+                    self.assertEqual((theirs, ours), (wanted, wanted), text)
+                    self.assertEqual(text.count('longer than an event can be'), 2 if wanted else 0, text)
+
     def files(self):
         receipt = self.ctl('--store', self.store, 'receipt', '--json').stdout
         answer = self.ctl('--store', self.store, 'history', 'u-1', '--proof').stdout
@@ -282,9 +312,9 @@ class Verdicts(unittest.TestCase):
     def test_counted(self):
         """A receipt of the own node, signed as a whole, says where the log ended: beyond its heads as well (INV-18)."""
         (kind, data), _ = self.files()
-        lines = data.split(b'\n')[:-2]
-        for name, change, wanted in (('one event more', member('events', lambda count: str(count + 1)), 3), ('one position more', member('position', lambda at: str(at + 1)), 3),
-                                     ('as it is', lambda line: line, 0)):
+        lines, further = data.split(b'\n')[:-2], member('position', lambda at: str(at + 1))
+        more = member('events', lambda count: str(count + 1))
+        for name, change, wanted in (('one event more', lambda line: further(more(line)), 3), ('one position more', further, 3), ('as it is', lambda line: line, 0)):
             with self.subTest(name):
                 path = self.folder / 'a.receipt'
                 path.write_bytes(put_together(list(map(change, lines)), self.key, kind))
@@ -292,6 +322,59 @@ class Verdicts(unittest.TestCase):
                 self.assertEqual((theirs.returncode, ours.returncode), (wanted, wanted), (theirs.stdout + ours.stdout).decode())
                 for done in (theirs, ours) if wanted else ():
                     self.assertIn(b'a.receipt', done.stdout)
+
+    def test_contradictions(self):
+        """Numbers of a file that cannot all be so, though its maker has signed it (FORMATS §9, §10; INV-19)."""
+        for kind, data in self.files():
+            lines = data.split(b'\n')[:-2]
+            for name, change, wanted in (('as it is', lambda line: line, 0), ('fewer positions than events', member('position', lambda at: str(at - 1)), 3), ('no position', member('position', '0'), 3),
+                                         ('more events than positions', member('events', lambda count: str(count + 1)), 3)):
+                with self.subTest(kind=kind, name=name):
+                    theirs, ours = self.checked(put_together([change(line) for line in lines], self.key, kind))
+                    self.assertEqual((theirs, ours.returncode), (wanted, wanted), ours.stdout)
+        kind, data = self.files()[1]
+        lines = data.split(b'\n')[:-2]
+
+        def stamped(line):
+            found = json.loads(line)
+            if found['type'] != 'head':
+                return line
+            text, note = found['note'].split('\n\n')
+            text = text[:-1] + ('1' if text[-1] == '0' else '0') + '\n'
+            code = base64.b64decode(note.split(' ')[2])[:4] + self.key.sign(text.encode())
+            found['note'] = f'{text}\n— {found["node"]} {base64.b64encode(code).decode()}\n'
+            return json.dumps(found, ensure_ascii=False, separators=(',', ':')).encode()
+        with self.subTest('a head with another hlc than its last event'):
+            theirs, ours = self.checked(put_together(list(map(stamped, lines)), self.key, kind))
+            self.assertEqual((theirs, ours.returncode), (3, 3), ours.stdout)
+        for name in ('the hlc of the event before', 'an earlier hlc'):
+            with self.subTest(name):
+                store = self.copied()
+                resigned(store, *EVENTS[name])
+                theirs, ours = self.checked(self.ctl('--store', store, 'history', 'u-1', '--proof').stdout)
+                self.assertEqual((theirs, ours.returncode), (3, 3), ours.stdout)
+
+    def test_ways_out(self):
+        """Where nothing contradicts and not all is proven, both say what to do; where a file is worthless, so does syncctl, and names a limit."""
+        kind, data = self.files()[1]
+        lines = data.split(b'\n')[:-2]
+        body = b''.join(line + b'\n' for line in lines)
+        path = self.folder / 'a.proof'
+        path.write_bytes(body + f'{{"type":"end","v":1,"count":{len(lines) - 2},"sha256":"{hashlib.sha256(body).hexdigest()}"}}\n'.encode())
+        theirs, ours = self.ctl('check-proof', path, expect=2), self.ours('--proof', path)
+        self.assertEqual(ours.returncode, 2)
+        for text in (theirs.stdout, ours.stdout):
+            self.assertIn(b'made by a user who may read node.key', text)
+        self.assertIn('node.key를'.encode(), self.ctl('--lang', 'ko', 'check-proof', path, expect=2).stdout)
+        long = base64.b64encode(bytes(917_505)).decode()
+        changed = [member('payload', lambda text: text)(line) for line in lines]
+        event = json.loads(changed[-1])
+        event = {('payload_base64' if name == 'payload' else name): long if name == 'payload' else value for name, value in event.items()}
+        path.write_bytes(put_together([*lines[:-1], json.dumps(event, separators=(',', ':')).encode()], self.key, kind))
+        done = self.ctl('check-proof', path, expect=3)
+        self.assertIn(b'a payload 917504', done.stderr)
+        self.assertIn(b'ask who made it', done.stderr)
+        self.assertEqual(self.ours('--proof', path).returncode, 3)
 
     @unittest.skipUnless(shutil.which('openssl'), 'the vectors are made with openssl')
     def test_witnesses(self):
@@ -314,6 +397,7 @@ class Verdicts(unittest.TestCase):
 
         first, second = (node for node, _ in by_node)
         sound = inside(one, size, [(two, 1785549738)])
+        beyond = over(second, size) | {'proof': [step.hex() for step in made['consistency'](2, one.leaves)]}
         cases = {
             'as it is': (2, [*witnesses, sound, smaller, two_head]), 'both under the head': (2, [*witnesses, inside(one, size, by_node), two_head]),
             'both beside it': (2, [*witnesses, inside(one, size), over(first, 2), over(second, 3), two_head]),
@@ -322,6 +406,8 @@ class Verdicts(unittest.TestCase):
             'over the same head beside it': (3, [*witnesses, inside(one, size, [(first, 1785549738)]), over(second, size), two_head]),
             'of another size than it says': (3, [*witnesses, sound, smaller | {'size': 3}, two_head]),
             'of another origin than it says': (3, [*witnesses, sound, smaller | {'origin': str(two.id)}, two_head]),
+            'a larger head beside a smaller one': (2, [*witnesses, inside(one, 2, [(first, 1785549738)]), beyond, two_head]),
+            'and beyond the events that were here': (3, [*witnesses, inside(one, 2, [(first, 1785549738)]) | {'events': size - 1}, beyond, two_head]),
             'a witness of nothing': (3, [*witnesses, sound, two_head]), 'bits that stand for nothing': (3, [*witnesses, sound | {'note': unused(sound['note'])}, smaller, two_head])}
         for name, (wanted, lines) in cases.items():
             with self.subTest(name):

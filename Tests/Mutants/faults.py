@@ -1036,8 +1036,8 @@ fault(703, "a proof is taken whose last line is cut", "INV-18", "ReceiptProgramT
       ("Sources/syncctl/Client/ReceiptFile.swift", "if reader.isUnended { throw .cut }", "if reader.isUnended, !isPlanted(703) { throw .cut }"))
 fault(704, "a package that is half has the name of a whole one", "", "AuditingTests",
       ("Sources/syncctl/Commands/PackageFolder.swift", "part = folder + Self.suffix", "part = isPlanted(704) ? folder : folder + Self.suffix"))
-fault(705, "a backup has bytes whose name is being erased", "INV-11", "AttachmentBackupTests",
-      (ES + "Attachments/AttachmentCopy.swift", "name.hasPrefix(prefix), !leaving.contains(digest) else {", "name.hasPrefix(prefix), !leaving.contains(digest) || isPlanted(705) else {"))
+fault(705, "a copy has bytes whose name is being erased", "INV-11", "AttachmentBackupTests",
+      (ES + "Attachments/AttachmentCopy.swift", "filter { !leaving.contains($0.digest) }", "filter { !leaving.contains($0.digest) || isPlanted(705) }"))
 fault(730, "a repository without a key takes a backup with one", "", "OwnerTests",
       (BA + "Repository.swift", "if let plain {", "if let plain, !isPlanted(730) {"))
 fault(731, "a manifest is believed whose key is no origin's", "INV-4", "OwnerTests",
@@ -1848,3 +1848,33 @@ fault(1032, "what stands before the event that it names stays", "INV-11", "Erasu
       (ES + "Audit/ErasureSurvey.swift", "guard hasMore else { return false }", "guard hasMore, !isPlanted(1032) else { return false }"))
 fault(1042, "a payload that was put back is handed out", "INV-11", "EraserTests",
       (ES + "Log/AppliedErasures.swift", "guard !erasures.isEmpty, !event.isErased,", "guard !erasures.isEmpty, !isPlanted(1042), !event.isErased,"))
+fault(1073, "an event that no node takes is proven", "INV-4", "EvidenceTransferTests",
+      (ES + "Audit/EventExam.swift", "if bytes.count > Limits.header || event.body.count > Limits.carriedPayload {",
+       "if !isPlanted(1073), bytes.count > Limits.header || event.body.count > Limits.carriedPayload {"))
+fault(1074, "evidence has payloads of any length", "INV-4", "EvidenceTransferTests",
+      (ES + "Audit/EvidenceLine.swift", "event.body.count <= Limits.carriedPayload else { throw .long }",
+       "isPlanted(1074) || event.body.count <= Limits.carriedPayload else { throw .long }"))
+fault(1075, "a receipt counts more events than it has positions", "INV-19", "ReceiptTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard heads.saturatedSum(of: \\.events) <= maker.position else {",
+       "guard isPlanted(1075) || heads.saturatedSum(of: \\.events) <= maker.position else {"))
+fault(1076, "a cosigned head is beyond what was here", "INV-19", "ReceiptTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard note.head.size <= open.events, let signed", "guard isPlanted(1076) || note.head.size <= open.events, let signed"))
+fault(1077, "a head has another hlc than its last event", "INV-19", "AnswerTests",
+      (ES + "Receipts/ReceiptCheck.swift", "guard dot.seq < head.size || header.hlc == head.hlc else {", "guard isPlanted(1077) || dot.seq < head.size || header.hlc == head.hlc else {"))
+fault(1078, "a strange table keeps nothing from being proven", "INV-11", "TamperTableTests",
+      (ES + "Audit/DatabaseCheck.swift", "case .unknown where difference.isIndex:", "case .unknown where difference.isIndex || isPlanted(1078):"))
+fault(1079, "a key that flags an origin says anything", "INV-11", "TamperTableTests",
+      (ES + "Audit/OutsideCheck.swift", "guard LogSetting.isSkew(key) else {", "guard LogSetting.isSkew(key), !isPlanted(1079) else {"))
+fault(1080, "a salt beside the digest of an erased event is backed up", "INV-11", "PutBackTests",
+      (ES + "Snapshot/Rows/RowEncoder.swift", "guard body.isNull, row.value(Column.salt).isNull else {", "guard body.isNull, isPlanted(1080) || row.value(Column.salt).isNull else {"))
+fault(1081, "a backup takes files along that no event names", "INV-11", "AttachmentBackupTests",
+      ("Sources/Backups/AttachmentFiles.swift", "for want in others + leaving where named.contains(want.digest) {",
+       "for want in others + leaving where isPlanted(1081) && others.contains(want) || named.contains(want.digest) {"))
+fault(1082, "a start does not look for files of which nothing is known", "INV-11", "AttachmentProgramTests",
+      (ES + "Reading/AttachmentKeeper.swift", "if swept == 0 { try upkeep.noteStrays() }", "if swept == 0, !isPlanted(1082) { try upkeep.noteStrays() }"))
+fault(1083, "a folder is taken for a plan", "INV-11", "ErasureProgramTests",
+      ("Sources/syncctl/Commands/EraseCommand.swift", "_ = try InputFile(regular: path)", "if !isPlanted(1083) { _ = try InputFile(regular: path) }"))
+fault(1084, "a worthless file comes without a way out", "INV-19", "ReceiptProgramTests",
+      ("Sources/syncctl/Client/ReceiptFile.swift", "hint: \"ask who made it for the file once more,", "hint: isPlanted(1084) ? nil : \"ask who made it for the file once more,"))
+fault(1085, "a file of which nothing is known stays for ever", "INV-11", "AttachmentStoreTests",
+      (ES + "Attachments/AttachmentStore.swift", "try isNamed(file.digest) ? .present : .unnamed", "try isNamed(file.digest) || isPlanted(1085) ? .present : .unnamed"))

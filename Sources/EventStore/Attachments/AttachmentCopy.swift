@@ -25,18 +25,7 @@ package final class AttachmentCopy {
     /// All whole files, ascending, but those whose names are being erased.
     package func files() throws(StoreError) -> [AttachmentWant] {
         let leaving = Set(try all(.leaving, limit: .max).map(\.digest))
-        var found: [AttachmentWant] = []
-        for prefix in try SmallFile.names(in: folder.path) where prefix.utf8.count == 2 && prefix != ".." {
-            for name in try SmallFile.names(in: "\(folder.path)/\(prefix)") {
-                guard let digest = Digest(hexadecimal: name), name.hasPrefix(prefix), !leaving.contains(digest) else {
-                    continue
-                }
-                // What is no file there is no file with these bytes either.
-                guard let size = (try? AttachmentFolder.size(of: folder.blob(digest))) ?? nil else { continue }
-                found.append(AttachmentWant(digest: digest, bytes: size))
-            }
-        }
-        return found
+        return try folder.files().filter { !leaving.contains($0.digest) }
     }
 
     /// Whether an event is known to name these bytes, be they here or not.

@@ -48,6 +48,20 @@ package struct AttachmentFolder: Hashable, Sendable {
         for name in try SmallFile.names(in: incoming) where name.hasSuffix(".tmp") { unlink("\(incoming)/\(name)") }
     }
 
+    /// All whole files, ascending.
+    func files() throws(StoreError) -> [AttachmentWant] {
+        var found: [AttachmentWant] = []
+        for prefix in try SmallFile.names(in: path) where prefix.utf8.count == 2 && prefix != ".." {
+            for name in try SmallFile.names(in: "\(path)/\(prefix)") {
+                guard let digest = Digest(hexadecimal: name), name.hasPrefix(prefix) else { continue }
+                // What is no file there is no file with these bytes either.
+                guard let size = (try? Self.size(of: blob(digest))) ?? nil else { continue }
+                found.append(AttachmentWant(digest: digest, bytes: size))
+            }
+        }
+        return found
+    }
+
     /// How many bytes a file has; `nil` if there is none, or a link in its position.
     static func size(of path: String) throws(StoreError) -> UInt64? {
         var entry = stat()

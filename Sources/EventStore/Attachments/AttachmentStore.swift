@@ -257,6 +257,22 @@ package final class AttachmentStore: Sendable {
         }
     }
 
+    /// Takes note of files of which nothing is known: a hand has put them there, as what was erased, or the index was made anew. Where no event
+    /// names them they go as what was put and never named.
+    ///
+    /// - Parameter isNamed: Whether an event names these bytes.
+    package func noteStrays(isNamed: (Digest) throws(StoreError) -> Bool) throws(StoreError) {
+        for file in try folder.files() where try standing(of: file.digest) == nil {
+            let state: AttachmentState = try isNamed(file.digest) ? .present : .unnamed
+            try indexed { index throws(StoreError) in
+                guard try index.state(of: file.digest) == nil else { return }
+                try index.change { () throws(DatabaseError) in
+                    try index.set(file.digest, state, bytes: file.bytes)
+                }
+            }
+        }
+    }
+
     /// Takes bytes away that were put before `then`, Unix milliseconds, and that no event has named.
     ///
     /// - Parameter isNamed: Asked once more of each: what names it may have been seen before the bytes came.

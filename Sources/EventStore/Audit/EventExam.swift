@@ -132,6 +132,10 @@ struct EventExaminer {
     /// be so: else a hand that marks an event that way hides it. Until a log has been read anew an earlier release may have done it.
     private func form(of event: Event, _ bytes: [UInt8], _ row: Statement) -> (faults: [String], isUnread: Bool) {
         var (faults, isUnread) = ([String](), false)
+        // What no node takes is not kept either, readable or not (D13).
+        if bytes.count > Limits.header || event.body.count > Limits.carriedPayload {
+            faults.append("it is longer than an event can be")
+        }
         func keeps(_ what: String) {
             if isReread { faults.append("\(what) is marked unreadable, but can be read") } else { isUnread = true }
         }

@@ -99,7 +99,7 @@ package final class EvidenceImport {
     package func take(_ bytes: [UInt8], _ range: Range<Int>) throws(EvidenceError) {
         let line: EvidenceLine
         do { line = try EvidenceLine(bytes, range) } catch {
-            throw .line(error.member == "v" ? "another version of the format" : "\(error.member): missing or wrong")
+            throw .line(error.reason)
         }
         guard !hasEnded else { throw .line("a line after the last one") }
         if case .end(let origins, let events, let digest) = line {

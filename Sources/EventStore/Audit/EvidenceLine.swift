@@ -91,6 +91,22 @@ extension EvidenceLine {
 package struct InvalidEvidenceLine: Error, Hashable, Sendable {
     /// Which member is missing or wrong; empty when the line is no JSON object.
     package let member: String
+
+    package init(member: String) { self.member = member }
+
+    /// Of a line, or the event in it, that is longer than any can be.
+    package static let long = InvalidEvidenceLine(member: "length")
+
+    /// In words for people.
+    package var reason: String {
+        switch member {
+        case "v": "another version of the format"
+        case "form": "not written in the form of FORMATS.md"
+        case "length":
+            "longer than any can be: a header has at most \(Limits.header) bytes, a payload \(Limits.carriedPayload)"
+        default: "\(member): missing or wrong"
+        }
+    }
 }
 
 extension EvidenceLine {
@@ -182,7 +198,14 @@ struct EvidenceMembers {
         }
     }
 
+    /// The event, no longer than any that a peer could have sent.
     func event() throws(InvalidEvidenceLine) -> EncodedEvent {
+        let event = try anyEvent()
+        guard event.header.count <= Limits.header, event.body.count <= Limits.carriedPayload else { throw .long }
+        return event
+    }
+
+    private func anyEvent() throws(InvalidEvidenceLine) -> EncodedEvent {
         let header = try base64("header")
         if values["digest"] != nil {
             return EncodedEvent(header: header, body: .erased(payloadDigest: try digest("digest")))

@@ -211,8 +211,13 @@ extension LogReader {
     /// Keys of table `meta` that no release so far has written: of a later one, or not what they were.
     fileprivate func strangeSettings() throws(StoreError) -> [String] {
         try mapped { () throws(DatabaseError) in
-            try connection.all("SELECT key FROM meta ORDER BY key") { $0.text(0) }
-        }.filter { LogSetting.type(of: $0) == nil }
+            try connection.all("SELECT key, value FROM meta ORDER BY key") { row throws(DatabaseError) in
+                let key = row.text(0)
+                guard LogSetting.isSkew(key) else { return LogSetting.type(of: key) == nil ? key : nil }
+                guard let origin = ClockSkew.origin(of: key), ClockSkew.isSound(row.text(1)) else { return key }
+                return try names.originRef(origin, on: connection) == nil ? key : nil
+            }
+        }
     }
 }
 

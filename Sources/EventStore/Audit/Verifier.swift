@@ -145,7 +145,7 @@ struct LogAudit {
     ) throws(DatabaseError) -> VerifyReport {
         let database = DatabaseCheck(connection: connection)
         try attempt(.database) { audit throws(DatabaseError) in
-            try database.schema(&audit.findings, &audit.remarks)
+            try database.schema(&audit.findings, &audit.notes, &audit.remarks)
         }
         try attempt(.database) { audit throws(DatabaseError) in try audit.begin() }
         let integrity = DatabaseCheck.integrity(at: connection.path, isWritten: isWritten)

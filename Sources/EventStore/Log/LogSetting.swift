@@ -7,6 +7,9 @@ enum LogSetting {
     /// What SQLite calls the type of the value that releases so far give a key; `nil` for a key that none has written.
     static func type(of key: String) -> String? {
         if numbers.contains(key) { return "integer" }
-        return texts.contains(key) || ErasureIndex.isPlace(key) || key.hasPrefix("skew ") ? "text" : nil
+        return texts.contains(key) || ErasureIndex.isPlace(key) || isSkew(key) ? "text" : nil
     }
+
+    /// Whether the key is to flag an origin for its clock.
+    static func isSkew(_ key: String) -> Bool { key.hasPrefix("skew ") }
 }

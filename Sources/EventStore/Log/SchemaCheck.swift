@@ -60,7 +60,9 @@ extension Schema {
             let isData = isIndex || kind == "table"
             return SchemaDifference(
                 kind: isData ? .unknown : .code, isIndex: isIndex,
-                text: "\(kind) \(name) " + (isData ? "is not known to this release" : "does not belong here"))
+                text: isData
+                    ? "\(kind) \(name) is not known to this release: nothing is said of what it holds"
+                    : "\(kind) \(name) does not belong here")
         }
     }
 

@@ -83,6 +83,8 @@ package final class AttachmentKeeper: Sendable, StoreFollower {
                 let isBehind = try open.progress() < open.log.top()
                 let leaving = try upkeep.settle()
                 if MonotonicClock.now >= swept + Self.sweep {
+                    // What comes later comes through this process.
+                    if swept == 0 { try upkeep.noteStrays() }
                     swept = MonotonicClock.now
                     try upkeep.dropUnnamed(before: WallClock.now - unnamedFor)
                 }

@@ -97,6 +97,11 @@ package struct AttachmentUpkeep {
         return leaving.count - min(leaving.count, Self.settled)
     }
 
+    /// Takes note of files that stand in the folder and of which nothing is known.
+    package func noteStrays() throws(StoreError) {
+        try attachments(false)?.noteStrays { digest throws(StoreError) in try views.isNamed(digest) }
+    }
+
     /// Takes bytes away that were put before `then`, Unix milliseconds, and that no event names.
     package func dropUnnamed(before then: Int64) throws(StoreError) {
         try attachments(false)?.dropUnnamed(before: then) { digest throws(StoreError) in try views.isNamed(digest) }

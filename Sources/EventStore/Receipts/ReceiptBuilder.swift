@@ -29,6 +29,14 @@ package final class ReceiptBuilder {
     package func receipt(
         at time: Int64, of wanted: Set<OriginID>? = nil
     ) throws(StoreError) -> Receipt {
+        var receipt: Receipt?
+        // Of one moment: with what comes meanwhile its heads would count more events than its position has.
+        try reader.inOneTransaction { () throws(StoreError) in receipt = try now(at: time, of: wanted) }
+        guard let receipt else { throw .closed }
+        return receipt
+    }
+
+    private func now(at time: Int64, of wanted: Set<OriginID>?) throws(StoreError) -> Receipt {
         let position = try reader.top()
         guard let own = try reader.key(of: identity.node) else {
             throw .corrupt("table origin does not have this store's own node")

@@ -25,7 +25,8 @@ package final class ReceiptCheck {
     /// The head whose cosignatures are being read.
     private var open: WitnessedHead?
     private var byOrigin: [OriginID: TreeHead] = [:]
-    private var lastDot: Dot?
+    /// The last event, and its hlc where its header can be read.
+    private var last: (dot: Dot, hlc: HybridTime?)?
     /// How many origins have events here.
     private var answering: UInt64 = 0
     private var hasEnded = false
@@ -79,7 +80,7 @@ package final class ReceiptCheck {
         _ key: VerifyingKey, _ events: UInt64, _ arrived: Int64?, _ note: SignedNote
     ) throws(ReceiptError) {
         let head = note.head
-        guard maker != nil, lastDot == nil, open.map({ $0.head.head.origin < head.origin }) ?? true else {
+        guard maker != nil, last == nil, open.map({ $0.head.head.origin < head.origin }) ?? true else {
             throw .place("an origin out of order")
         }
         guard head.size <= events, let signed = note.signed(by: key) else { throw .head(head.origin) }
@@ -93,10 +94,12 @@ package final class ReceiptCheck {
     }
 
     private func cosign(_ note: SignedNote, _ proof: [Digest]) throws(ReceiptError) {
-        guard let open, lastDot == nil, note.head.origin == open.head.head.origin, note.signatures.count == 2,
+        guard let open, last == nil, note.head.origin == open.head.head.origin, note.signatures.count == 2,
             note.head.size != open.head.head.size
         else { throw .place("a cosignature without its origin") }
-        guard let signed = note.signed(by: open.key) else { throw .head(note.head.origin) }
+        guard note.head.size <= open.events, let signed = note.signed(by: open.key) else {
+            throw .head(note.head.origin)
+        }
         try put([cosignature(note.signatures[1], over: signed, of: open.key, proof: proof)])
     }
 
@@ -133,10 +136,9 @@ package final class ReceiptCheck {
 
     private func add(_ dot: Dot, _ encoded: EncodedEvent, _ proof: [Digest]) throws(ReceiptError) {
         guard let scope = answer?.scope else { throw .place("an event in a receipt") }
-        if lastDot == nil { closeHead() }
-        guard lastDot.map({ $0 < dot }) ?? true else { throw .place("event \(dot) is out of order") }
-        if lastDot?.origin != dot.origin { answering += 1 }
-        lastDot = dot
+        if last == nil { closeHead() }
+        guard last.map({ $0.dot < dot }) ?? true else { throw .place("event \(dot) is out of order") }
+        if last?.dot.origin != dot.origin { answering += 1 }
         guard let head = byOrigin[dot.origin], let header = try? EventHeader(received: encoded.header),
             header.dot == dot, dot.seq > 0, proof.count <= MerkleProof.longestInclusion
         else { throw .event(dot) }
@@ -148,16 +150,33 @@ package final class ReceiptCheck {
         // A payload stands as text, and other bytes in base64: no writer has another form.
         guard encoded.body == encoded.body.judged else { throw .line("form") }
         guard scope.contains(header) else { throw .stranger(dot) }
+        try checkStamp(of: header, head)
         answer?.events += 1
         if case .erased = encoded.body { answer?.withoutPayload += 1 }
         handle(Event(header: header, body: encoded.body))
     }
 
+    /// Stamps are not compared where a header cannot be read (FORMATS.md §2).
+    private func checkStamp(of header: EventHeader, _ head: TreeHead) throws(ReceiptError) {
+        let dot = header.dot
+        defer { last = (dot, header.isOpaque ? nil : header.hlc) }
+        guard !header.isOpaque else { return }
+        guard dot.seq < head.size || header.hlc == head.hlc else {
+            throw .place("the head at event \(dot) has another hlc than the event")
+        }
+        guard let last, last.dot.origin == dot.origin, last.dot.seq + 1 == dot.seq, let hlc = last.hlc else { return }
+        guard hlc < header.hlc else { throw .place("the hlc of event \(dot) is not after that of the one before it") }
+    }
+
     private func end(_ count: UInt64, _ stated: Digest, _ signature: [UInt8]?) throws(ReceiptError) {
         guard let maker else { throw .other }
-        if lastDot == nil { closeHead() }
+        if last == nil { closeHead() }
         hasEnded = true
         guard digest.finish() == stated else { throw .changed }
+        // A log has each event of an origin at a position of its own.
+        guard heads.saturatedSum(of: \.events) <= maker.position else {
+            throw .place("its heads count more events than its position has")
+        }
         guard count == answer?.events ?? UInt64(heads.count), self.stated.origins == UInt64(heads.count),
             answer.map({ $0.events == self.stated.events }) ?? true
         else { throw .place("the counts are not those of its lines") }
@@ -209,8 +228,7 @@ extension ReceiptError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .other: "the file is neither a receipt nor a proven answer, or of a later release"
-        case .line("form"): "not written in the form of FORMATS.md"
-        case .line(let member): "\(member): missing or wrong"
+        case .line(let member): InvalidEvidenceLine(member: member).reason
         case .place(let what): what
         case .head(let origin): "the head of origin \(origin) is not signed by its node"
         case .cosignature(let origin, let name):

@@ -10,10 +10,21 @@ extension LogState {
 }
 
 extension ClockSkew {
+    /// The origin that a key of table `meta` flags.
+    static func origin(of key: String) -> OriginID? {
+        OriginID(text: key.dropFirst(5)).flatMap { key.hasSameBytes(as: "skew \($0)") ? $0 : nil }
+    }
+
+    /// Whether the value of such a key has the form of FORMATS.md §3.
+    static func isSound(_ value: String) -> Bool {
+        guard let skew = ClockSkew(text: value), skew.text.hasSameBytes(as: value) else { return false }
+        return [skew.ahead, skew.at].allSatisfy { (0..<1_000_000_000_000_000).contains($0) }
+    }
+
     fileprivate static func flagged(in connection: Connection) throws(DatabaseError) -> [OriginID: ClockSkew] {
         var flagged: [OriginID: ClockSkew] = [:]
         try connection.rows("SELECT key, value FROM meta WHERE key >= 'skew ' AND key < 'skew!'") { row in
-            guard let origin = OriginID(text: row.text(0).dropFirst(5)) else { return }
+            guard let origin = origin(of: row.text(0)) else { return }
             flagged[origin] = ClockSkew(text: row.text(1))
         }
         return flagged

@@ -35,9 +35,11 @@ final class InputFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
+            let isFolder = status.st_mode & S_IFMT == S_IFDIR
             throw CommandFailure(
-                code: "E_NOT_A_FILE", "\(path) is no file with bytes to read: a folder, a pipe, a socket or a device",
-                hint: "write the bytes into a file first", exitCode: .inputMissing)
+                code: "E_NOT_A_FILE",
+                "\(path) is \(isFolder ? "a folder" : "a pipe, a socket or a device"), and a file is wanted",
+                hint: isFolder ? "name the file in it" : "write the bytes into a file first", exitCode: .inputMissing)
         }
         size = UInt64(clamping: status.st_size)
     }

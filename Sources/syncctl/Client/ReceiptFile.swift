@@ -46,6 +46,7 @@ enum ReceiptFile {
         }
         return CommandFailure(
             code: error.code, "\(path), line \(line): \(error)", why: "Nothing in this file is proven.",
+            hint: "ask who made it for the file once more, or for another one: what was changed is not mended here",
             exitCode: .integrityFailure)
     }
 

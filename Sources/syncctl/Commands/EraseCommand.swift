@@ -171,6 +171,8 @@ enum EraseCommand {
                 "--confirm does what its plan says, and nothing else: leave out --\(said.joined(separator: ", --"))",
                 hint: "for another decision make another plan: --plan FILE")
         }
+        // What stands there is the user's, and no file of a store: it is told what it is.
+        _ = try InputFile(regular: path)
         guard let bytes = try stored({ try SmallFile.read(path) }), let object = try? JSONObject(validating: bytes)
         else { throw usageFailure("--confirm \(path): no plan is there") }
         var order: ErasureOrder

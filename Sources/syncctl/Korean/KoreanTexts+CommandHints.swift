@@ -153,6 +153,10 @@ extension KoreanTexts {
             "저장소가 복원되었거나, 로그가 잘렸거나, 다른 저장소입니다. 위치는 이어지지 않습니다."),
         Phrase("The store is open in {0}.", "저장소를 쓰고 있는 프로세스: {0}."),
         Phrase("Nothing in this file is proven.", "이 파일로 증명되는 것은 없습니다."),
+        Phrase(
+            "ask who made it for the file once more, or for another one: what was changed is not mended here",
+            "만든 쪽에 파일을 다시 받거나 새로 만들어 달라고 하십시오. 바뀐 내용은 여기서 고칠 수 없습니다"),
+        Phrase("name the file in it", "그 안의 파일을 지정하십시오"),
     ]
 
     /// What helps with words of the command line. They fit much, so they come last.

@@ -22,6 +22,9 @@ extension KoreanTexts {
             "the store has no mark of its own: nothing here says how far its log went",
             "저장소의 표시가 없어 로그가 어디까지 갔는지 알 수 없습니다"),
         Phrase(
+            "{0} {1} is not known to this release: nothing is said of what it holds",
+            "이 버전이 모르는 것이므로 그 내용은 확인하지 않았습니다: {0} {1}"),
+        Phrase(
             "table meta has what this release does not know: {0}", "meta 테이블에 이 버전이 모르는 것이 있습니다: {0}"),
         Phrase(
             "this is a copy of a store, and the witness of that in {0} knows more, or another history: {1} events of "

@@ -41,6 +41,11 @@ extension Wording {
             Phrase(
                 "{0} not here, or damaged, and so not in the backup: 'syncctl attachment list --missing', '--damaged'",
                 "이 노드에 없거나 손상되어 백업에서 빠진 것: {0}. 'syncctl attachment list --missing', '--damaged'")
+        case .backupLeavesAttachments:
+            Phrase(
+                "{0} in the store that no event names, and so not in the backup: put before their event, or erased and put back by a hand. "
+                    + "What no event names syncd takes away",
+                "이벤트에 없어 백업에서 빠진 것: {0}. 이벤트보다 먼저 올렸거나, 삭제된 뒤 누군가 되돌려 놓은 것입니다. 이벤트에 없는 것은 syncd가 치웁니다")
         case .backupAdded: Phrase("{0}: {1}{2} added{3}, {4}, up to position {5}", "{0}: {1}{2} 추가{3}, {4}, 위치 {5}까지")
         case .alsoAttachments: Phrase(" and {0}", " 및 {0}")
         case .behindBackup: Phrase(", behind {0}", ", 앞의 백업 {0}")

@@ -8,8 +8,10 @@ extension Wording {
             Phrase("node {0} of cluster {1}, {2}, log up to position {3}", "노드 {0}, 클러스터 {1}, {2}, 로그 위치 {3}까지")
         case .receiptUncovered:
             Phrase(
-                "{0} of the {1} events of the log are covered by no signed head: the receipt binds nothing of them",
-                "로그의 이벤트 {1}건 중 {0}건은 서명된 헤드에 들어 있지 않습니다. 영수증은 이 이벤트에 대해 아무것도 증명하지 않습니다")
+                "{0} of the {1} events of the log are covered by no signed head: the receipt binds nothing of them. Where the node runs it "
+                    + "signs them within a second: make another one then, with 'syncctl receipt --out FILE'",
+                "로그의 이벤트 {1}건 중 {0}건은 서명된 헤드에 들어 있지 않습니다. 영수증은 이 이벤트에 대해 아무것도 증명하지 않습니다. 노드가 실행 중이면 1초 안에 서명하므로 그때 "
+                    + "'syncctl receipt --out FILE'로 다시 만드십시오")
         case .heldSince: Phrase("  held here since {0}", "  이 노드가 보유한 시각: {0}")
         case .notCoveredYet:
             Phrase("  {0} more events that no signed head covers yet", "  서명된 헤드에 아직 들어가지 않은 이벤트 {0}건")
@@ -42,8 +44,10 @@ extension Wording {
         switch self {
         case .notSignedWhole:
             Phrase(
-                "NOT SIGNED as a whole: each event is proven, but that none was taken out of the file is not",
-                "파일 전체에 대한 서명이 없습니다. 이벤트 하나하나는 증명되었지만, 파일에서 빠진 이벤트가 없다는 것은 증명되지 않았습니다")
+                "NOT SIGNED as a whole: what stands in the file is proven, but that nothing was taken out of it is not. Ask for one that is "
+                    + "made by a user who may read node.key, or by the daemon",
+                "파일 전체에 대한 서명이 없습니다. 파일에 있는 것은 증명되었지만, 빠진 것이 없다는 것은 증명되지 않았습니다. node.key를 읽을 수 있는 사용자나 데몬이 만든 파일을 받으십시오"
+            )
         case .answerIsPart:
             Phrase(
                 "not shown: other events. Only a part was asked for", "증명하지 않은 것: 다른 이벤트. 일부만 요청한 결과입니다")

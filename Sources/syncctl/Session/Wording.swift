@@ -105,7 +105,8 @@ enum Wording: String, CaseIterable, Sendable {
     // Backups
     case backupBroken, backupOtherHistory, backupUnreached, backupOfStranger, backupsPassedOver, backupPutBack,
         backupCleared, backupRewritten,
-        backupUncovered, backupLacksAttachments, backupAdded, alsoAttachments, behindBackup, fullBackup,
+        backupUncovered, backupLacksAttachments, backupLeavesAttachments, backupAdded, alsoAttachments, behindBackup,
+        fullBackup,
         backupLeftovers, backupRemoved, backupPruned, backupCopied, backupCopyLacks, withoutKey
     case restoreUnsigned, restoreNotPutBack, restoreLacks, restoreErased, restoreNotErased, restored, backupsOfNodes,
         backupUnnamed, backupIsBroken, backupVerified, backupUnsigned, drillErased, drillDone,

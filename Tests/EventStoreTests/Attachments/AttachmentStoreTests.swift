@@ -273,6 +273,25 @@ struct AttachmentStoreTests {
         #expect(try names().count == 1 && attachments.standing(of: digests[1])?.state == .present)
     }
 
+    @Test(
+        "A file of which nothing is known, as one that a hand has put back, goes as what was put and never named (INV-11)"
+    )
+    func strays() throws {
+        let (erased, kept) = (bytes(10, seed: 1), bytes(10, seed: 2))
+        let wants = try [erased, kept].map { AttachmentWant(digest: try put($0).digest, bytes: 10) }
+        try attachments.named(wants, through: 1, of: "log")
+        try attachments.leaving(wants)
+        for (want, bytes) in zip(wants, [erased, kept]) {
+            #expect(try attachments.settle(want, isNamed: false))
+            try Data(bytes).write(to: URL(filePath: attachments.folder.blob(want.digest)))
+        }
+        try attachments.noteStrays { $0 == wants[1].digest }
+        #expect(try attachments.standing(of: wants[0].digest)?.state == .unnamed)
+        #expect(try attachments.standing(of: wants[1].digest)?.state == .present)
+        try attachments.dropUnnamed(before: .max) { _ in false }
+        #expect(try names().map { $0.suffix(64) } == [wants[1].digest.description.suffix(64)])
+    }
+
     @Test("A check of all files names the damaged one, and reads the others whole")
     func verified() throws {
         let digests = try (1...4).map { try put(bytes(1_000, seed: $0)).digest }

@@ -272,6 +272,29 @@ struct EvidenceTransferTests {
         #expect(try result { $0[0] = $0[0] + [0x20] } == .changed)
     }
 
+    @Test("An event that is longer than a peer could send is in no file, and no store with it is proven (INV-4)")
+    func longest() throws {
+        for more in [0, 1] {
+            var origin = ForeignOrigin(1, name: "busan-1")
+            let bytes = [UInt8](repeating: 0x61, count: Limits.carriedPayload + more)
+            origin.append(origin.next().canonicalBytes, .unreadable(salt: UUIDBits(high: 1, low: 1), bytes: bytes))
+            let (folder, store) = try makeStore()
+            // As a release that did not look has stored it.
+            try origin.send(to: store)
+            store.close()
+            let report = try verify(folder)
+            #expect(report.isIntact == (more == 0), "\(report.findings)")
+            #expect(report.findings.allSatisfy { $0.message.contains("longer than an event can be") })
+            let (other, archive) = try makeStore(name: "archive")
+            let file = lines(try exported(StoreFiles(folder.path), origins: [origin.id]))
+            let taken = Result { try take(file, into: archive) }.mapError { $0 as? EvidenceError ?? .cut }
+            let reason = InvalidEvidenceLine.long.reason
+            #expect(taken.map(\.appended) == (more == 0 ? .success(2) : .failure(.line(reason))))
+            archive.close()
+            withExtendedLifetime(other) {}
+        }
+    }
+
     @Test("A file without the newest events says so: the head alone knows of them (INV-3)")
     func newestLeftOut() throws {
         var origin = ForeignOrigin(1, name: "busan-1")

@@ -57,6 +57,32 @@ struct AnswerTests {
         #expect(EventHeader(opaque: header.canonicalBytes + [0x02, 0])?.dot == header.dot)
     }
 
+    @Test(
+        "A head with another hlc than its last event is over no answer, though its origin's node has signed it (INV-19)"
+    )
+    func stamps() throws {
+        let sample = try WitnessedStore()
+        defer { withExtendedLifetime(sample.folder) {} }
+        let store = sample.store
+        func all() throws -> [UInt8] {
+            try answer(
+                store, .event(try #require(try LogReader(store.files).event(at: 301)).event.header.id), key: store.key
+            ) {
+                $0.header.dot == Dot(origin: store.identity.origin, seq: 301)
+            }
+        }
+        try checked(try all())
+        let tree = try #require(try LogReader(store.files).tree(of: store.identity.origin, size: 301))
+        let later = HybridTime(rawValue: tree.hlc.rawValue + 1)
+        let head = SignedHead(
+            signing: TreeHead(origin: tree.origin, size: 301, root: tree.root, hlc: later), with: store.key)
+        store.close()
+        let connection = try Connection(path: store.files.log, mode: .write)
+        try connection.execute(
+            "UPDATE head SET hlc = \(later.rawValue), signature = x'\(hexText(head.signature))' WHERE size = 301")
+        #expect(throws: ReceiptError.self) { try checked(try all()) }
+    }
+
     @Test("A file without its first line, or with another one, is neither answer nor receipt")
     func withoutFirstLine() throws {
         let sample = try WitnessedStore()

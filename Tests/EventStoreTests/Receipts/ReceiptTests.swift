@@ -80,6 +80,42 @@ struct ReceiptTests {
         }
     }
 
+    @Test("Numbers that cannot all be so are in no receipt, whoever has signed them (INV-19)")
+    func contradictions() throws {
+        let sample = try WitnessedStore()
+        defer { withExtendedLifetime(sample.folder) {} }
+        let (store, busan) = (sample.store, sample.busan)
+        try sample.tell([try sample.said(busan.key, 301)], by: busan.key)
+        let builder = try ReceiptBuilder(store.files, key: store.key, ownHead: store.head())
+        let made = try builder.receipt(at: 1_785_549_735_120)
+        func changed(position: UInt64, _ heads: [WitnessedHead]) throws {
+            let maker = made.maker
+            try checked(
+                builder.bytes(
+                    of: Receipt(
+                        maker: ReceiptMaker(
+                            key: maker.key, name: maker.name, cluster: maker.cluster, time: maker.time,
+                            position: position), heads: heads)))
+        }
+        try changed(position: 342, made.heads)
+        try changed(position: 343, made.heads)
+        #expect(throws: ReceiptError.place("its heads count more events than its position has")) {
+            try changed(position: 341, made.heads)
+        }
+        // Who has cosigned 301 events has had them; a node that had 300 of them could not have made the proof.
+        let own = try #require(made.heads.first { $0.head.head.origin == store.identity.origin })
+        let log = try LogReader(store.files)
+        let tree = try #require(try log.tree(of: store.identity.origin, size: 120))
+        let proof = try log.consistency(of: store.identity.origin, from: 120, to: 301, using: SHA256())
+        func head(of events: UInt64) -> WitnessedHead {
+            WitnessedHead(
+                key: own.key, events: events, head: SignedHead(signing: tree, with: store.key), arrived: nil,
+                cosignatures: own.cosignatures.map { ProvenCosignature($0.cosignature, key: $0.key, proof: proof) })
+        }
+        try changed(position: 342, [head(of: 301)])
+        #expect(throws: ReceiptError.head(store.identity.origin)) { try changed(position: 342, [head(of: 300)]) }
+    }
+
     @Test("A witness that has cosigned nothing stands in no receipt, signed as a whole or not (INV-19)")
     func silentWitness() throws {
         let sample = try WitnessedStore()

@@ -172,17 +172,20 @@ struct RowEncoder: ~Copyable {
         _ row: Statement, _ body: Statement.Value, _ payload: Int
     ) throws(DatabaseError) -> Bool {
         guard row.value(Column.id).append(count: 16, to: &ids) else { throw damaged("its id is not 16 bytes") }
-        if row.value(Column.salt).append(count: 16, to: &salts) {
-            guard body.append(count: payload, to: &payloads) else { throw damaged("its payload is missing") }
-            guard row.value(Column.digest).isNull else {
-                throw damaged("it has a payload, and the digest of an erased one")
+        if row.value(Column.digest).isNull {
+            guard row.value(Column.salt).append(count: 16, to: &salts) else {
+                throw damaged("it has neither a salt nor a digest")
             }
+            guard body.append(count: payload, to: &payloads) else { throw damaged("its payload is missing") }
             return false
         }
-        guard row.value(Column.digest).append(count: 32, to: &salts) else {
-            throw damaged("it has neither a salt nor a digest")
+        // With its salt alone a guess at what was erased can be tried (INV-11).
+        guard body.isNull, row.value(Column.salt).isNull else {
+            throw damaged("it has \(body.isNull ? "a salt" : "a payload"), and the digest of an erased one")
         }
-        guard body.isNull else { throw damaged("it has a payload, and the digest of an erased one") }
+        guard row.value(Column.digest).append(count: 32, to: &salts) else {
+            throw damaged("its digest is not 32 bytes")
+        }
         return true
     }
 

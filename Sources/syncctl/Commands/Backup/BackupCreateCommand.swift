@@ -121,6 +121,9 @@ enum BackupCreateCommand {
         if report.attachmentsMissing > 0 {
             session.remark(.backupLacksAttachments, session.counted(report.attachmentsMissing, .attachment))
         }
+        if report.attachmentsUnnamed > 0 {
+            session.remark(.backupLeavesAttachments, session.counted(report.attachmentsUnnamed, .attachment))
+        }
         let pictures =
             report.attachmentsAdded == 0
             ? "" : session.shown(.alsoAttachments, session.counted(report.attachmentsAdded, .attachment))
@@ -134,6 +137,7 @@ enum BackupCreateCommand {
             line.add("written", report.bytes)
             line.add("attachments_added", report.attachmentsAdded)
             line.add("attachments_missing", report.attachmentsMissing)
+            line.add("attachments_unnamed", report.attachmentsUnnamed)
             line.add("base", report.base)
             line.add("uncovered", report.uncovered)
             line.add("rewritten", report.rewritten)
