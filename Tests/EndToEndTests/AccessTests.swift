@@ -91,11 +91,17 @@ struct AccessTests {
         say(
             #"{"type":"conversation.started","user":"admin","subject":"conversation/r","data":{"participants":["kim","lee"]}}"#
         )
-        say(event("lee", "하나", in: "r"))
+        let first = "0198e2c4-aaaa-7c01-8b1e-0a1b2c3dfeed"
+        say(event("lee", "하나", in: "r", id: first))
         say(member("left", "kim"))
         say(event("lee", "둘", in: "r"))
         say(member("joined", "park"))
         say(event("lee", "셋", in: "r"))
+        // An edit would tell a newcomer what was said before them.
+        say(
+            #"{"type":"message.edited","user":"lee","subject":"conversation/r","data":{"message":"\#(first)","text":"하나 고침"}}"#
+        )
+        #expect(api.ask("GET", "/v1/conversations/r/rows")?.2.contains("하나 고침") == true)
         for target in ["/v1/conversations/r/rows", "/v1/changes?after=first"] {
             let seen = try #require(api.ask("GET", target, headers: [kim])).2
             #expect(seen.contains("하나") && !seen.contains("둘") && !seen.contains("셋"), "\(target)")

@@ -1846,6 +1846,8 @@ fault(1031, "edits that name their message in the payload stay", "INV-11", "Eras
       (ES + "Audit/ErasureSurvey.swift", "guard edits.contains(type), !select.isNull(12)", "guard edits.contains(type), !isPlanted(1031), !select.isNull(12)"))
 fault(1032, "what stands before the event that it names stays", "INV-11", "ErasurePlanTests",
       (ES + "Audit/ErasureSurvey.swift", "guard hasMore else { return false }", "guard hasMore, !isPlanted(1032) else { return false }"))
+fault(1100, "who joins reads edits of what was said before", "INV-13", "AccessTests",
+      ("Sources/syncd/Access/Sight.swift", "guard ViewReader.isAmendment(header.type), !memberships", "guard ViewReader.isAmendment(header.type), !isPlanted(1100), !memberships"))
 fault(1042, "a payload that was put back is handed out", "INV-11", "EraserTests",
       (ES + "Log/AppliedErasures.swift", "guard !erasures.isEmpty, !event.isErased,", "guard !erasures.isEmpty, !isPlanted(1042), !event.isErased,"))
 fault(1073, "an event that no node takes is proven", "INV-4", "EvidenceTransferTests",

@@ -58,6 +58,14 @@ extension ViewReader {
         return AmendmentRule.target(JSONObject(validated: draft.payload), cause: draft.cause)
     }
 
+    /// The message that a stored edit or retraction is about; `nil` where it is erased, or what it names is not here.
+    package func amended(by header: EventHeader) throws(StoreError) -> EventHeader? {
+        guard let payload = try log.event(header.dot)?.event.payload,
+            let target = AmendmentRule.target(JSONObject(validated: payload), cause: header.cause)
+        else { return nil }
+        return try log.countingEvent(id: target)?.event.header
+    }
+
     /// What an edit or retraction would do, as far as this node knows.
     ///
     /// - Parameters:

@@ -29,7 +29,14 @@ struct Sight {
         if header.isOpaque { return false }
         if caller.isSelf(header.user) || caller.isSelf(header.author) { return true }
         guard let conversation = header.conversation else { return false }
-        return try memberships(in: conversation, views).contains { $0.sees(header.hlc) }
+        let memberships = try memberships(in: conversation, views)
+        guard memberships.contains(where: { $0.sees(header.hlc) }) else { return false }
+        // An edit has what was said once more: who was not there then does not hear it now.
+        guard ViewReader.isAmendment(header.type), !memberships.contains(.always),
+            let message = try views.amended(by: header), message.conversation.hasSameBytes(as: conversation)
+        else { return true }
+        return caller.isSelf(message.user) || caller.isSelf(message.author)
+            || memberships.contains { $0.sees(message.hlc) }
     }
 
     /// Whether a search finds a text for the caller. Of titles and names only the last is found: one that goes away tells that there is another.
