@@ -226,17 +226,19 @@ def ends(store, path, receipt, is_own):
 
 
 def fork(proof, keys):
-    """(origin, seq, whether it holds) of a proof of two histories (§2, Evidence). Raises where it has not that form."""
+    """(origin, seq, whether it holds, whether roots show it) of a proof of two histories (§2, Evidence). Raises where it has not that form."""
     if proof['kind'] != 'fork' or not is_uuid(proof['origin']) or not counted(proof['seq']): raise ValueError('not the form of a proof')
-    origin, seq, leaves, (one, other) = uuid.UUID(proof['origin']).bytes, int(proof['seq']), set(), map(distinct, proof['branches'])  # objects, no lists of pairs, and no name twice
+    origin, seq, marks, (one, other) = uuid.UUID(proof['origin']).bytes, int(proof['seq']), set(), map(distinct, proof['branches'])  # objects, no lists of pairs, and no name twice
     for branch in (one, other):
-        if not ONE['digest'](branch['payload_digest']) or not ONE['proof'](branch['proof']): raise ValueError('not the form of a branch')
-        (of, size, root), header = parsed(branch['head']), plain(branch['header'])
-        leaf, path = leaf_of(header, bytes.fromhex(branch['payload_digest'])), [bytes.fromhex(step) for step in branch['proof']]
-        is_signed = signed(keys.get(origin, b''), plain(branch['signature']), branch['head'].encode())
-        is_there = of == origin and dot_of(header) == (origin, seq) and not too_long(header, None) and seq <= size and leads(lambda path: audited(leaf, seq - 1, size, path), path, root)
-        leaves.add(leaf if is_signed and is_there else None)
-    return origin, seq, len(leaves - {None}) == 2
+        digest = branch[name := 'root' if 'root' in branch else 'payload_digest']
+        if not ONE['digest'](digest) or not ONE['proof'](branch['proof']): raise ValueError('not the form of a branch')
+        (of, size, root), mark, path = parsed(branch['head']), bytes.fromhex(digest), digests(branch['proof'])
+        if name == 'root': is_there = 0 < seq <= size and leads(lambda path: grown(seq, size, mark, path), path, (mark, root))
+        else:
+            mark = leaf_of(header := plain(branch['header']), mark)
+            is_there = dot_of(header) == (origin, seq) and not too_long(header, None) and seq <= size and leads(lambda path: audited(mark, seq - 1, size, path), path, root)
+        if signed(keys.get(origin, b''), plain(branch['signature']), branch['head'].encode()) and of == origin and is_there: marks.add((name, mark))
+    return origin, seq, len(marks) == 2 and len(dict(marks)) == 1, ('root' in one)
 
 
 def listed(data):
@@ -300,8 +302,8 @@ class Others:
                 said = members(data if is_asked else store.look('evidence/' + name, True) or b'')
                 if is_asked and said is None: raise ValueError('it is empty, or no JSON object')
                 if is_asked or name.startswith('fork-') and name.endswith('.json'):
-                    origin, seq, holds = fork(said, store.keys)
-                    if holds: store.forks[origin] = seq; store.notes.append(f'{name}: the key of {said["origin"]} has signed two histories from seq {seq} on')
+                    origin, seq, holds, is_rough = fork(said, store.keys)
+                    if holds: store.forks[origin] = seq; store.notes.append(f'{name}: the key of {said["origin"]} has signed two histories ' + (f'of the first {seq} events' if is_rough else f'from seq {seq} on'))
                     elif origin in store.keys: store.finds('beside', f'{name}: does not prove two histories of {said["origin"]}')
                     elif is_asked: store.doubts(f'{name}: it is of origin {said["origin"]}, of which nothing is here: whether it proves two histories cannot be told')
                 elif re.fullmatch(r'(cut|witness)-[0-9a-f]{16}\.json', name) and name.split('-')[0] == said['kind']:

@@ -122,7 +122,7 @@ def header_of(row, names, origins):  # The canonical header from the columns of 
     rest, actor = row.unknown or b'', names.get(row.actor)
     at = max((end for tag, *_, end in fields(rest if actor else b'') if tag < 32 << 3), default=0)  # field 32 stands behind those below it
     return out + (b'\x60' + varint(row.version) if row.version is not None else b'') + rest[:at] + (field(32, actor) if actor else b'') + rest[at:]
-COPY, HEAD = 'the witness of its original', 'sillok/{origin}\n{size}\n{root}\nhlc {hlc}\n'
+COPY, HEARD, HEAD = 'the witness of its original', 'table reach', 'sillok/{origin}\n{size}\n{root}\nhlc {hlc}\n'
 def head_text(origin, size, root, hlc): return HEAD.format(origin=uuid.UUID(bytes=origin), size=size, root=base64.b64encode(root).decode(), hlc=f'{hlc >> 16:012x}-{hlc & 65535:04x}').encode()
 def parsed(text):  # (origin, size, root) of a head's text.
     if not (head := re.fullmatch(r'sillok/([0-9a-f]{8}(?:-[0-9a-f]{4}){4}[0-9a-f]{8})\n(0|[1-9][0-9]*)\n([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)\nhlc [0-9a-f]{12}-[0-9a-f]{4}\n', text)) or not counted(head[2]): raise ValueError('not the text of a head')
@@ -300,7 +300,7 @@ class Verifier:
             if not (is_later if proof is not None else root == now and (hlc == row.hlc or type == b'')):
                 self.finds('heads', f'{what} of these, or reach does not lead to it: look from seq {self.good[row.origin] + 1} on', at)
             elif not signed(key, signature, head_text(origin, size, root, hlc)): self.finds('heads', f'{what} signed by the origin\'s key', at)
-            else: self.good[row.origin], self.beyond[row.origin] = row.seq, max(size, self.beyond.get(row.origin, 0))
+            else: self.good[row.origin], self.beyond[row.origin] = row.seq, max(size, self.beyond.get(row.origin, 0)); is_later and origin not in self.forks and self.expects(HEARD, origin, size, root)
     def form(self, row, header, is_opaque, said, at):  # §2, §3: the one form of each value, and nothing kept as unreadable that can be read.
         if nameless := [name for name in ('conversation', 'author', 'actor') if getattr(row, name) is not None and getattr(row, name) not in self.names]:
             self.finds('events', f'column {", ".join(nameless)} names no text', at)
@@ -347,7 +347,7 @@ class Verifier:
             for dot in filter(lambda dot: isinstance(dot, str), said['events'] if isinstance(said.get('events'), list) else ()): known[node, 'event', dot.encode('utf-8', 'replace')] = 1 << 64
         return True  # it is one
     def ends(self):  # What is left over speaks of events that are not here; what has no payload must have been erased by an event.
-        must = {place for place, known in self.known.items() if place[1] and any(name not in self.cuts and name != COPY and name not in self.elsewhere for name, _ in known)}
+        must = {place for place, known in self.known.items() if place[1] and any(name not in self.cuts and name not in (COPY, HEARD) and name not in self.elsewhere for name, _ in known)}
         for (ref, size), known in sorted(self.known.items()):
             if (ref, size) not in must and any(name in self.elsewhere for name, _ in known): self.doubts(f'{self.label(ref)} ends at seq {self.seqs.get(ref, 0)}, and {known[0][0]} knows {size}')
         for table, rows in (('head or reach', self.heads), ('node', self.nodes), ('a head known beside the log', must)):

@@ -128,7 +128,8 @@ public final class EventStore: Sendable {
         let before = try MarkedSettings.witness(reader, identity, mark, wanted: wanted)
         self.key = key
         present = Lock(identity)
-        forks = Lock(Set(try ForkEvidence.list(files).map(\.origin)))
+        try ForkEvidence.keepHeard(files, reader)
+        forks = Lock(Set(try ForkEvidence.list(files).filter(\.namesEvent).map(\.origin)))
         var memory = try RollbackDetection(
             reader, identity, key, place, surroundings,
             .init(
@@ -353,14 +354,14 @@ public final class EventStore: Sendable {
     /// The last stamp this node has given. More than ``HybridClock/bound`` beyond its clock, the clock is or was wrong.
     package var lastStamp: HybridTime? { signer.lastStamp }
 
-    /// Origins that are proven to have two histories.
+    /// Origins that are proven to have two histories, by an event of each: what depends on the other one is let in.
     package var forkedOrigins: Set<OriginID> { forks.withLock { $0 } }
 
     /// Keeps a proof of a fork, durably; false if it is kept already or ``Evidence/capacity`` is reached. The proof must
     /// have been checked.
     package func keep(_ evidence: ForkEvidence) throws(StoreError) -> Bool {
         let isNew = try evidence.write(files)
-        forks.withLock { _ = $0.insert(evidence.origin) }
+        if evidence.namesEvent { forks.withLock { _ = $0.insert(evidence.origin) } }
         return isNew
     }
 

@@ -16,7 +16,7 @@ extension JSONLine {
         addArray("branches") { array in
             for (index, branch) in fork.branches.enumerated() {
                 array.addObject { line in
-                    line.add("leaf", branch.leaf(SHA256()).description)
+                    line.add("leaf", branch.mark(SHA256()).description)
                     line.add("signed", branch.head.head.size)
                     line.add("here", index == own)
                 }

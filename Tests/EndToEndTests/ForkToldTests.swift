@@ -60,6 +60,35 @@ struct ForkToldTests {
         #expect(try await tool.run(["status"]).code == 0)
     }
 
+    @Test("A fork that only heads prove is told like any other, with how many events they are of (INV-3)")
+    func ofHeads() async throws {
+        let (folder, event) = try forked()
+        let stores = try ["a", "b"].map { try EventStore(opening: folder.file($0), surroundings: .unknown) }
+        try FileManager.default.removeItem(atPath: folder.file("a/evidence/\(event.name).json"))
+        let branches = try stores.map { store in
+            let head = try #require(store.head())
+            return ForkBranch(root: head.head.root, of: Coverage(head: head, proof: []))
+        }
+        let key = stores[0].key.publicKey
+        let evidence = try #require(ForkEvidence(event.dot, branches[0], branches[1], key: key))
+        #expect(try stores[0].keep(evidence))
+        for store in stores { store.close() }
+        var tool = try Tool.named("syncctl")
+        tool.environment["SYNCCTL_STORE"] = folder.file("a")
+        #expect(try await tool.run(["doctor"]).code == 3)
+        #expect(try await tool.run(["status"]).code == 3)
+        let verified = try await tool.run(["verify"])
+        #expect(verified.code == 0 && verified.lines.last?.contains("1 fork proven") == true, "\(verified.text)")
+        let what = "differ within the first 3 events: evidence/\(evidence.name).json"
+        #expect(verified.text.contains(what), "\(verified.text)")
+        let line = try #require(try await tool.run(["forks", "--json"]).objects().first)
+        #expect(line["sequence"] as? Int == 3 && line["at"] is NSNull, "\(line)")
+        let told = line["branches"] as? [[String: Any]] ?? []
+        #expect(told.count { $0["here"] as? Bool == true } == 1, "\(told)")
+        #expect(try await tool.run(["doctor", "settle", "FORK"]).code == 0)
+        #expect(try await tool.run(["status"]).code == 0)
+    }
+
     @Test(
         "forks lists what is proven, the same of the files and of a node; a cursor goes on behind it",
         .timeLimit(.minutes(5)))

@@ -189,6 +189,63 @@ class Lies(unittest.TestCase):
             with self.subTest(statement):
                 self.same(self.changed(statement, of=base), has=(3,))
 
+    def test_heard(self):
+        """A signed head of another history, heard of before so many events were here: it contradicts, until the proof that both are signed lies beside the log (INV-3)."""
+        log = sqlite3.connect(self.store / 'log.db')
+        log.text_factory = verify.Text
+        names, origins = dict(log.execute('SELECT * FROM name')), {ref: rest for ref, *rest in log.execute('SELECT * FROM origin')}
+        (home,), = log.execute("SELECT value FROM meta WHERE key = 'origin'")
+        rows = [verify.Row(*values) for values in log.execute('SELECT * FROM event WHERE origin = ? ORDER BY seq', (home,))]
+        top, root, hlc, signature = log.execute('SELECT size, root, hlc, signature FROM head WHERE origin = ? ORDER BY size DESC', (home,)).fetchone()
+        log.close()
+        leaves = [verify.leaf_of(verify.header_of(row, names, origins), row.digest or verify.sha(row.salt, row.payload)) for row in rows]
+        origin, key = origins[home][0], load_pem_private_key((self.store / 'node.key').read_bytes(), None)
+
+        def root_of(some):
+            tree = verify.Tree()
+            for leaf in some:
+                tree.add(leaf)
+            return tree.root()
+
+        def path(old, some, whole=True):  # RFC 6962, 2.1.2
+            if old == len(some):
+                return [] if whole else [root_of(some)]
+            k = verify.half(len(some))
+            return path(old, some[:k], whole) + [root_of(some[k:])] if old <= k else path(old - k, some[k:], False) + [root_of(some[:k])]
+
+        def signed(size, root):
+            text = verify.head_text(origin, size, root, hlc)
+            return {'head': text.decode(), 'signature': base64.b64encode(key.sign(text)).decode()}
+
+        for have, size in ((5, 10), (4, 8), (5, top), (5, top + 1), (255, 257)):
+            for is_other in (True, False):
+                some = leaves[:have] + [verify.sha(bytes([is_other]), leaf) if is_other else leaf for leaf in leaves[have:size]] + [bytes(32)] * (size - top)
+                heard, proof = signed(size, root_of(some)), b''.join(path(have, some))
+                row = ('INSERT INTO reach VALUES (?, ?, ?, ?, ?, ?, ?)', (home, have, size, root_of(some), hlc, base64.b64decode(heard['signature']), proof))
+                with self.subTest(have=have, size=size, is_other=is_other):
+                    is_lie = is_other and size <= top
+                    code, report = self.same(self.changed(row), has=((3,) if is_lie else (2,) if size > top else (0,)))
+                    if not is_lie:
+                        continue
+                    self.assertTrue(any('table reach knows another history' in one for one in told(report)), told(report))
+                    here = {'head': verify.head_text(origin, top, root, hlc).decode(), 'signature': base64.b64encode(signature).decode()}
+                    one = heard | {'root': root_of(some).hex(), 'proof': []}
+                    other = here | {'root': root_of(leaves[:size]).hex(), 'proof': [step.hex() for step in path(size, leaves[:top])]}
+                    fork = {'kind': 'fork', 'origin': str(uuid.UUID(bytes=origin)), 'seq': str(size), 'branches': [one, other]}
+                    for what, branches, has in (
+                            ('both', [one, other], (0,)), ('one twice', [one, one], (3,)), ('a root that is not signed', [one, other | {'root': '00' * 32}], (3,)),
+                            ('a step too many', [one | {'proof': ['00' * 32]}, other], (3,)), ('capitals', [one | {'root': one['root'].upper()}, other], (3,)),
+                            ('no root', [one, other | {'root': None}], (3,)), ('another signature', [one, other | {'signature': one['signature']}], (3,))):
+                        store = self.changed(row)
+                        (store / 'evidence').mkdir(exist_ok=True)
+                        file = store / 'evidence' / f'fork-{fork["origin"]}-{size}-00000000-ffffffff.json'
+                        file.write_text(json.dumps(fork | {'branches': branches}))
+                        self.same(store, has=has)
+                        if what == 'both':
+                            code, report = verified(self.store, '--evidence', file)
+                            self.assertEqual(code, 0, told(report))
+                            self.assertTrue(any(f'signed two histories of the first {size} events' in one for one in told(report)), told(report))
+
     def test_erasures(self):
         """What table meta says of erasures, and payloads that were put back where an applied erasure covers them (FORMATS §2, §3)."""
         store, plan = self.copied(self.store, self.folder / 'erased'), self.folder / 'plan'

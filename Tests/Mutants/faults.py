@@ -116,7 +116,7 @@ fault(61, "the signature of a stored reach is not checked at opening", "INV-3", 
 fault(36, "a consistency proof that is too short is taken", "INV-3", "PassingOnTests",
       (ES + "Proofs/MerkleProof.swift", "return last == 0 && oldSide", "return (last == 0 || isPlanted(36)) && oldSide"))
 fault(38, "two equal leaves are evidence of a fork", "INV-4", "ForkEvidenceTests",
-      (ES + "Replication/ForkEvidence.swift", "guard leaves[0] != leaves[1], one", "guard leaves[0] != leaves[1] || isPlanted(38), one"))
+      (ES + "Replication/ForkEvidence.swift", "guard marks[0] != marks[1], (one", "guard marks[0] != marks[1] || isPlanted(38), (one"))
 fault(30, "an event that no head covers is offered to a peer", "INV-3", "OutgoingReaderTests",
       (ES + "Replication/OutgoingReader.swift", "guard dot.seq <= covered else", "guard dot.seq <= covered || isPlanted(30) else"))
 fault(69, "the event at which a batch was cut is passed over", "INV-12", "OutgoingReaderTests",
@@ -1705,7 +1705,7 @@ fault(964, "an erasure without a daemon leaves the bytes of attachments", "INV-1
 fault(965, "an append under the id of an erased event is not told from one that was stored", "INV-8", "EraserTests",
       (ES + "Writer/Appender.swift", "isErased = stored.event.isErased", "isErased = stored.event.isErased && !isPlanted(965)"))
 fault(966, "a row of reach that is behind is not compared", "INV-3", "SecondLookTests",
-      (ES + "Audit/CoverageCheck.swift", "guard let tree = origin.tree else { return [] }", "guard let tree = origin.tree, !isPlanted(966) || tree.size == reach.size else { return [] }"))
+      (ES + "Audit/CoverageCheck.swift", "guard let root = try root(of: index, size: reach.size) else", "guard !isPlanted(966) || origin.tree?.size == reach.size, let root = try root(of: index, size: reach.size) else"))
 fault(967, "a manifest is read through a link", "", "BrokenRepositoryTests",
       (BA + "Repository.swift", "if lstat(path, &entry) == 0, entry.st_mode & S_IFMT != S_IFREG {", "if lstat(path, &entry) == 0, entry.st_mode & S_IFMT != S_IFREG, !isPlanted(967) {"))
 fault(968, "a time on the other side of a change of clocks has the offset of now", "", "OperatorTests",
@@ -1822,7 +1822,7 @@ fault(1055, "a restored payload is not held against the backup's own erasures", 
 fault(1056, "a payload beside its digest stays", "INV-11", "EraserTests",
       (ES + "Writer/Appender+Erasing.swift", "if let left = select.digest(11) {", "if let left = select.digest(11), !isPlanted(1056) {"))
 fault(1057, "an opaque branch proves no fork", "INV-12", "ForkEvidenceTests",
-      (ES + "Replication/ForkEvidence.swift", "(try? EventHeader(received: header))?.dot == dot,", "(try? EventHeader(received: header)).map({ $0.dot == dot && !($0.isOpaque && isPlanted(1057)) }) == true,"))
+      (ES + "Replication/ForkEvidence.swift", "(try? EventHeader(received: header))?.dot == dot\n", "(try? EventHeader(received: header)).map({ $0.dot == dot && !($0.isOpaque && isPlanted(1057)) }) == true\n"))
 fault(1058, "an origin without a head is covered", "INV-19", "ReceiptTests",
       (ES + "Receipts/Receipt.swift", "maker.position - min(maker.position,", "isPlanted(1058) ? 0 : maker.position - min(maker.position,"))
 fault(1059, "what cannot be read belongs to the user without a name", "INV-19", "AnswerTests",
@@ -1880,3 +1880,20 @@ fault(1084, "a worthless file comes without a way out", "INV-19", "ReceiptProgra
       ("Sources/syncctl/Client/ReceiptFile.swift", "hint: \"ask who made it for the file once more,", "hint: isPlanted(1084) ? nil : \"ask who made it for the file once more,"))
 fault(1085, "a file of which nothing is known stays for ever", "INV-11", "AttachmentStoreTests",
       (ES + "Attachments/AttachmentStore.swift", "try isNamed(file.digest) ? .present : .unnamed", "try isNamed(file.digest) || isPlanted(1085) ? .present : .unnamed"))
+
+# --- Heads that were heard of before their events came ---------------------------------------------------------------------
+
+fault(1066, "a head that the events contradict is told, and no proof of it is made", "INV-3", "HeardHeadTests",
+      (ES + "Replication/IngestVerifier.swift", "if !isOfThese { tree.contradicting.append", "if !isOfThese, !isPlanted(1066) { tree.contradicting.append"))
+fault(1067, "verify does not compare a head that was heard with the events that have come", "INV-3", "HeardHeadTests",
+      (ES + "Audit/CoverageCheck.swift", "guard signed.head.size <= origin.seq, !forked", "guard signed.head.size <= origin.seq, !isPlanted(1067), !forked"))
+fault(1068, "a start does not compare what an earlier release has stored", "INV-3", "HeardHeadTests",
+      ("Sources/EventStore/EventStore.swift", "        try ForkEvidence.keepHeard(files, reader)\n", "        if !isPlanted(1068) { try ForkEvidence.keepHeard(files, reader) }\n"))
+fault(1069, "a head of an evidence file is not held against the store", "INV-3", "HeardHeadTests",
+      (ES + "Audit/EvidenceImport.swift", "if let evidence { try part(evidence) }", "if let evidence, !isPlanted(1069) { try part(evidence) }"))
+fault(1070, "a root beside a leaf proves a fork", "INV-3", "HeardHeadTests",
+      (ES + "Replication/ForkEvidence.swift", "(one.root == nil) == (other.root == nil), one", "(one.root == nil) == (other.root == nil) || isPlanted(1070), one"))
+fault(1071, "a proof that names no event is sent to peers", "INV-12", "StoreWorkersTests",
+      (SE + "Node/StoreWork.swift", "try evidence().filter(\\.namesEvent)", "try evidence().filter { $0.namesEvent || isPlanted(1071) }"))
+fault(1072, "what roots prove is told as no proof once a peer shows the fork", "INV-3", "MeshDecisionTests",
+      (SE + "Mesh/Mesh+Identity.swift", "let known = proofs[origin] ?? (isProven ? [] : nil)", "let known = isPlanted(1072) && !isProven ? nil : proofs[origin] ?? (isProven ? [] : nil)"))

@@ -32,7 +32,7 @@ extension LogAudit {
                 findings.add(.heads, "origin \(proof.id): its row of table reach has a column of the wrong kind")
                 continue
             }
-            let faults = try faults(of: reach, proof)
+            let faults = try faults(of: reach, index)
             if faults.isEmpty {
                 origins[index].isVouched(to: reach.size)
                 tell(of: reach.coverage.head.head, origins[index])
@@ -52,21 +52,29 @@ extension LogAudit {
         if isWritten || isSucceeded || forked.contains(origin.id) { remarks.append(text) } else { notes.append(text) }
     }
 
-    private mutating func faults(of reach: PendingCoverage, _ origin: OriginProof) throws(DatabaseError) -> [String] {
-        let signed = reach.coverage.head
+    private mutating func faults(of reach: PendingCoverage, _ index: Int) throws(DatabaseError) -> [String] {
+        let (signed, origin) = (reach.coverage.head, origins[index])
         guard signed.isValid(for: origin.key) else {
             return ["that reaches beyond has a signature that is not that of node \(origin.node.short)"]
         }
         if reach.size > origin.seq { return isWritten ? [] : ["is proven from events that are not here"] }
-        guard let tree = origin.tree else { return [] }
         // It may be behind: events have come since.
-        let merkle = MerkleStore(connection: connection, sha: sha)
-        let root =
-            tree.size == reach.size
-            ? tree.root(using: sha) : try merkle.root(origin: origin.ref, size: reach.size, names: &names)
+        guard let root = try root(of: index, size: reach.size) else { return [] }
         let isProven = MerkleProof.isConsistent(
             old: reach.size, oldRoot: root, new: signed.head.size, newRoot: signed.head.root,
             proof: reach.coverage.proof, using: sha)
-        return isProven ? [] : ["that reaches beyond does not follow from these events"]
+        guard isProven else { return ["that reaches beyond does not follow from these events"] }
+        // Of two histories that are proven the node has heard of the other one.
+        guard signed.head.size <= origin.seq, !forked.contains(origin.id) else { return [] }
+        let here = try self.root(of: index, size: signed.head.size)
+        return here == signed.head.root ? [] : ["is of another history than the events that have come since"]
+    }
+
+    /// The root of the first events of an origin that are here; `nil` where damage, which is a finding already, keeps it from being told.
+    mutating func root(of index: Int, size: UInt64) throws(DatabaseError) -> Digest? {
+        guard let tree = origins[index].tree else { return nil }
+        if tree.size == size { return tree.root(using: sha) }
+        let merkle = MerkleStore(connection: connection, sha: sha)
+        return try merkle.root(origin: origins[index].ref, size: size, names: &names)
     }
 }

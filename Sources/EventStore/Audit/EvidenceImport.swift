@@ -4,6 +4,8 @@ package enum EvidenceError: Error, Hashable, Sendable {
     case line(String)
     /// An event is not the one that the store has: its origin has two histories.
     case other(Dot)
+    /// A head of the file is not of as many events that the store has: its origin has two histories, and the proof is kept.
+    case otherHead(Dot)
     /// The events are refused as a peer's would be.
     case refused(IngestError)
     /// The file ends before its last line.
@@ -17,7 +19,7 @@ package enum EvidenceError: Error, Hashable, Sendable {
     package var code: String {
         switch self {
         case .line: "E_EVIDENCE_LINE"
-        case .other: "E_EVIDENCE_FORK"
+        case .other, .otherHead: "E_EVIDENCE_FORK"
         case .refused: "E_EVIDENCE_PROOF"
         case .cut: "E_EVIDENCE_CUT"
         case .changed: "E_EVIDENCE_CHANGED"
@@ -32,6 +34,9 @@ extension EvidenceError: CustomStringConvertible {
         switch self {
         case .line(let reason): reason
         case .other(let dot): "event \(dot) of the file is not the one that is stored: two histories of one origin"
+        case .otherHead(let dot):
+            "a signed head of \(dot.seq) events of origin \(dot.origin) is not of those that are stored: two histories of one origin; "
+                + "the proof is kept in the folder evidence"
         case .refused(let error): error.description
         case .cut: "the file ends before its last line: something is missing"
         case .changed: "the file is not as it was written: its SHA-256 is another"
@@ -65,6 +70,8 @@ package final class EvidenceImport {
     private let before: VersionVector
     private var sources: [OriginID: Source] = [:]
     private var forks: [(dot: Dot, branches: [ForkBranch])] = []
+    /// The first head that the events contradict.
+    private var parted: Dot?
     /// Whether its last line was there.
     package private(set) var hasEnded = false
     /// The piece at hand.
@@ -219,6 +226,8 @@ package final class EvidenceImport {
         do { verified = try verifier.verify(events, coverage) } catch { throw .refused(error) }
         let count = UInt64(events.count)
         (events, bytes, coverage) = ([], 0, [])
+        for evidence in verified.proven { try keep(evidence) }
+        for evidence in verified.parted { try part(evidence) }
         try settle()
         if verified.count > 0 {
             let answer = Monitor<Result<Void, StoreError>?>(nil)
@@ -242,8 +251,26 @@ package final class EvidenceImport {
             guard let key = sources[fork.dot.origin]?.origin.key,
                 let evidence = ForkEvidence(fork.dot, fork.branches[0], fork.branches[1], key: key)
             else { throw .line("a fork at \(fork.dot) that is not proven") }
-            do { _ = try store.keep(evidence) } catch { throw .store(error) }
+            try keep(evidence)
         }
+        // Where the file has fewer events than its head signs, none of them tells what the head says of those that are here.
+        for (_, source) in sources.sorted(by: { $0.key < $1.key }) where source.seen < source.origin.head.head.size {
+            let evidence: ForkEvidence?
+            do { evidence = try reader.contradiction(of: source.origin.head, ownHead: store.head()) } catch {
+                throw .store(error)
+            }
+            if let evidence { try part(evidence) }
+        }
+        if let parted { throw .otherHead(parted) }
         hasEnded = true
+    }
+
+    private func part(_ evidence: ForkEvidence) throws(EvidenceError) {
+        try keep(evidence)
+        parted = parted ?? evidence.dot
+    }
+
+    private func keep(_ evidence: ForkEvidence) throws(EvidenceError) {
+        do { _ = try store.keep(evidence) } catch { throw .store(error) }
     }
 }

@@ -86,14 +86,9 @@ extension LogAudit {
             }
             return false
         }
-        // Damage that keeps the tree from being computed is a finding already.
-        guard let tree = origins[index].tree else { return false }
+        guard let root = try root(of: index, size: size) else { return false }
         // Of two histories that are proven peers may hold the other one. A receipt was of this log: a fork explains it, and excuses nothing.
         if known.isExcusedByFork, forked.contains(origin) { return true }
-        let merkle = MerkleStore(connection: connection, sha: sha)
-        let root =
-            tree.size == size
-            ? tree.root(using: sha) : try merkle.root(origin: origins[index].ref, size: size, names: &names)
         guard root == known.head.root else {
             let text = known.head.otherHistory(known.source, from: agreed + 1)
             findings.add(VerifyFinding(.ends, text, dot: Dot(origin: origin, seq: agreed + 1)))

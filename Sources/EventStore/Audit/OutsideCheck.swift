@@ -299,14 +299,7 @@ extension LogAudit {
                     .ends, "\(what) ends at seq \(seq); \(known.source) knows a head at \(head.size)",
                     dot: Dot(origin: head.origin, seq: seq + 1)))
         }
-        guard origins[index].tree != nil else { return }
-        let merkle = MerkleStore(connection: connection, sha: sha)
-        let root: Digest
-        if let tree = origins[index].tree, tree.size == head.size {
-            root = tree.root(using: sha)
-        } else {
-            root = try merkle.root(origin: origins[index].ref, size: head.size, names: &names)
-        }
+        guard let root = try root(of: index, size: head.size) else { return }
         guard root == head.root else {
             let dot = Dot(origin: head.origin, seq: 1)
             return findings.add(VerifyFinding(.ends, head.otherHistory(known.source), dot: dot))

@@ -2,36 +2,53 @@ internal import Glibc
 
 /// One of the two histories of a forked origin: its signed head, and the first event in which they differ with the proof
 /// that it belongs to that head. Without payload: evidence may outlive the erasure of what was said (D14).
+///
+/// Where the events of one history are not here, the roots of as many events of both stand for the event.
 package struct ForkBranch: Hashable, Sendable {
     /// A head of at least that event.
     package let head: SignedHead
-    /// The event's header as it was signed: canonical, or one that this release cannot read.
+    /// The event's header as it was signed: canonical, or one that this release cannot read. Empty beside a root.
     package let header: [UInt8]
     /// SHA-256(salt ‖ payload).
     package let payloadDigest: Digest
-    /// The RFC 6962 audit path from the event's leaf to the head.
+    /// The root of the first events, in place of the last of them.
+    package let root: Digest?
+    /// The RFC 6962 audit path from the event's leaf to the head, or the consistency proof from the root.
     package let proof: [Digest]
 
     /// A branch of these parts; nothing is checked here.
     package init(head: SignedHead, header: [UInt8], payloadDigest: Digest, proof: [Digest]) {
-        self.head = head
-        self.header = header
-        self.payloadDigest = payloadDigest
-        self.proof = proof
+        (self.head, self.header, self.payloadDigest, self.proof) = (head, header, payloadDigest, proof)
+        root = nil
     }
 
-    /// The Merkle leaf of the event, which tells the branches apart.
-    package func leaf(_ sha: SHA256) -> Digest { sha.leaf(header: header, payloadDigest: payloadDigest) }
+    /// A branch whose events need not be here; nothing is checked here.
+    package init(root: Digest, of coverage: Coverage) {
+        (head, proof, header, payloadDigest) = (coverage.head, coverage.proof, [], root)
+        self.root = root
+    }
 
-    /// Whether the origin's key signed a history whose event `seq` is this one.
+    /// What tells the branches apart: the Merkle leaf of the event, or the root.
+    package func mark(_ sha: SHA256) -> Digest { root ?? sha.leaf(header: header, payloadDigest: payloadDigest) }
+
+    /// Whether the origin's key signed a history whose event `seq` is this one, or whose first `seq` events have this root.
     package func isValid(_ dot: Dot, key: VerifyingKey) -> Bool {
-        let sha = SHA256()
-        guard head.head.origin == dot.origin, dot.seq > 0, (try? EventHeader(received: header))?.dot == dot,
-            proof.count <= MerkleProof.longestInclusion
-        else { return false }
-        return MerkleProof.isIncluded(
-            leaf(sha), index: dot.seq - 1, size: head.head.size, root: head.head.root, proof: proof, using: sha)
-            && head.isValid(for: key)
+        guard head.head.origin == dot.origin, dot.seq > 0, proof.count <= MerkleProof.longestInclusion else {
+            return false
+        }
+        return isShown(dot, SHA256()) && head.isValid(for: key)
+    }
+
+    private func isShown(_ dot: Dot, _ sha: SHA256) -> Bool {
+        let (size, signed) = (head.head.size, head.head.root)
+        if let root {
+            return MerkleProof.isConsistent(
+                old: dot.seq, oldRoot: root, new: size, newRoot: signed, proof: proof, using: sha)
+        }
+        let isOfDot = (try? EventHeader(received: header))?.dot == dot
+        return isOfDot
+            && MerkleProof.isIncluded(
+                mark(sha), index: dot.seq - 1, size: size, root: signed, proof: proof, using: sha)
     }
 }
 
@@ -40,31 +57,46 @@ package struct ForkBranch: Hashable, Sendable {
 package struct ForkEvidence: Hashable, Sendable {
     /// Whose.
     package let origin: OriginID
-    /// The first event in which the histories differ.
+    /// The first event in which the histories differ; by roots, up to which they do.
     package let seq: UInt64
-    /// Both, ascending by the leaf of that event: the same on every node.
+    /// Both, ascending by what tells them apart: the same on every node.
     package let branches: [ForkBranch]
 
     /// The evidence in two branches that differ at `dot`; `nil` if `key` did not sign both, or they do not differ.
     package init?(_ dot: Dot, _ one: ForkBranch, _ other: ForkBranch, key: VerifyingKey) {
         let sha = SHA256()
-        let leaves = [one.leaf(sha), other.leaf(sha)].map(\.bytes)
-        guard leaves[0] != leaves[1], one.isValid(dot, key: key), other.isValid(dot, key: key) else { return nil }
+        let marks = [one.mark(sha), other.mark(sha)].map(\.bytes)
+        guard marks[0] != marks[1], (one.root == nil) == (other.root == nil), one.isValid(dot, key: key),
+            other.isValid(dot, key: key)
+        else { return nil }
         origin = dot.origin
         seq = dot.seq
-        branches = leaves[0].lexicographicallyPrecedes(leaves[1]) ? [one, other] : [other, one]
+        branches = marks[0].lexicographicallyPrecedes(marks[1]) ? [one, other] : [other, one]
     }
+
+    /// The evidence in a head that was heard of, where the log has reached its size (INV-3): `root` is that of so many events here, which
+    /// `coverage` vouches for. `nil` if they are those that the head speaks of.
+    init?(_ heard: SignedHead, against root: Digest, _ coverage: Coverage, key: VerifyingKey) {
+        guard heard.head.root != root else { return nil }
+        let theirs = ForkBranch(root: heard.head.root, of: Coverage(head: heard, proof: []))
+        let dot = Dot(origin: heard.head.origin, seq: heard.head.size)
+        self.init(dot, theirs, ForkBranch(root: root, of: coverage), key: key)
+    }
+
+    /// Whether it shows the first event that differs. Only then it is passed on, and excuses what depends on the other history: peers ask for
+    /// that event when they meet the other history, and such a proof follows.
+    package var namesEvent: Bool { branches.allSatisfy { $0.root == nil } }
 
     /// Where the histories part.
     package var dot: Dot { Dot(origin: origin, seq: seq) }
 
-    /// The same fork has the same name on every node: `fork-<origin>-<seq>-<8 digits of a leaf>-<8 of the other>`.
+    /// The same fork has the same name on every node: `fork-<origin>-<seq>-<8 digits of a leaf or root>-<8 of the other>`.
     package var name: String {
-        let leaves = branches.map { String($0.leaf(SHA256()).description.prefix(8)) }
-        return "fork-\(origin)-\(seq)-" + leaves.joined(separator: "-")
+        let marks = branches.map { String($0.mark(SHA256()).description.prefix(8)) }
+        return "fork-\(origin)-\(seq)-" + marks.joined(separator: "-")
     }
 
-    /// When it can have come about at the earliest, Unix milliseconds: the later of the two stamps that differ.
+    /// When it can have come about at the earliest, Unix milliseconds: the later of the two stamps that differ. Roots do not tell.
     package var stamp: Int64 {
         branches.map { (try? EventHeader(received: $0.header))?.hlc.milliseconds ?? .max }.max() ?? .max
     }
@@ -73,8 +105,8 @@ package struct ForkEvidence: Hashable, Sendable {
     package func branch(in log: LogReader) throws(StoreError) -> Int? {
         guard let event = try log.event(dot)?.event else { return nil }
         let sha = SHA256()
-        let leaf = sha.leaf(of: event)
-        return branches.firstIndex { $0.leaf(sha) == leaf }
+        let mark = namesEvent ? sha.leaf(of: event) : try log.root(of: origin, size: seq)
+        return branches.firstIndex { $0.mark(sha) == mark }
     }
 }
 

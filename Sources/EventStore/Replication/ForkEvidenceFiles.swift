@@ -27,14 +27,16 @@ extension ForkEvidence {
             throw .system(files.evidence)
         }
         let names = try Self.names(files)
-        guard !names.contains(name + ".json"), names.count < Self.capacity else { return false }
+        // Roots say no more than any other proof does: one is enough, and what an operator has settled stays so.
+        let isKnown = !namesEvent && names.contains { $0.hasPrefix("fork-\(origin)-") }
+        guard !isKnown, !names.contains(name + ".json"), names.count < Self.capacity else { return false }
         try SmallFile.replace(files.evidence + "/\(name).json", with: json, mode: 0o600)
         try SmallFile.syncFolder(of: files.evidence)
         return true
     }
 
     /// `{"kind":"fork","origin":…,"seq":"…","branches":[{"head":"<checkpoint text>","signature":"<base64>",`
-    /// `"header":"<base64>","payload_digest":"<hex>","proof":["<hex>",…]},…]}`
+    /// `"header":"<base64>","payload_digest":"<hex>","proof":["<hex>",…]},…]}`, or `root` in place of header and digest.
     package var json: [UInt8] {
         var out = Array(#"{"kind":"fork","origin":"\#(origin)","seq":"\#(seq)","branches":["#.utf8)
         for (index, branch) in branches.enumerated() {
@@ -67,16 +69,20 @@ extension ForkBranch {
         out.append(literal: #"{"head":"#)
         JSONText.append(head.head.checkpointText, to: &out)
         let proof = proof.map { "\"\($0)\"" }.joined(separator: ",")
-        out.append(contentsOf: #","signature":"\#(base64Text(head.signature))","header":"#.utf8)
-        out.append(contentsOf: #""\#(base64Text(header))","payload_digest":"#.utf8)
-        out.append(contentsOf: #""\#(payloadDigest)","proof":[\#(proof)]}"#.utf8)
+        out.append(contentsOf: #","signature":"\#(base64Text(head.signature))","#.utf8)
+        if let root {
+            out.append(contentsOf: #""root":"\#(root)","#.utf8)
+        } else {
+            out.append(contentsOf: #""header":"\#(base64Text(header))","payload_digest":"\#(payloadDigest)","#.utf8)
+        }
+        out.append(contentsOf: #""proof":[\#(proof)]}"#.utf8)
     }
 
     /// Reads a branch of a file: each member once, and in its one form.
     fileprivate init?(proof object: JSONObject) {
         guard let distinct = try? JSONObject(validating: Array(object.bytes[object.range])),
             let branch = ForkBranch(distinct),
-            distinct.string("payload_digest") == branch.payloadDigest.description,
+            distinct.string(branch.root == nil ? "payload_digest" : "root") == branch.payloadDigest.description,
             distinct.elements("proof")?.map(\.string) == branch.proof.map({ $0.description })
         else { return nil }
         self = branch
@@ -85,14 +91,22 @@ extension ForkBranch {
     init?(_ object: JSONObject) {
         guard let head = object.string("head").flatMap({ TreeHead(checkpointText: $0) }),
             let signature = object.string("signature").flatMap({ base64Bytes($0) }),
-            let header = object.string("header").flatMap({ base64Bytes($0) }),
-            let digest = object.string("payload_digest").flatMap({ hexBytes($0) }).flatMap({ Digest(bytes: $0) }),
             let proof = object.strings("proof")?.map({ hexBytes($0).flatMap { Digest(bytes: $0) } }),
             !proof.contains(nil)
         else { return nil }
-        self.init(
-            head: SignedHead(head: head, signature: signature), header: header, payloadDigest: digest,
-            proof: proof.compactMap { $0 })
+        let coverage = Coverage(
+            head: SignedHead(head: head, signature: signature), proof: proof.compactMap { $0 })
+        func digest(_ name: String) -> Digest? {
+            object.string(name).flatMap { hexBytes($0) }.flatMap { Digest(bytes: $0) }
+        }
+        if object["root"] != nil {
+            guard let root = digest("root") else { return nil }
+            self.init(root: root, of: coverage)
+            return
+        }
+        guard let header = object.string("header").flatMap({ base64Bytes($0) }), let digest = digest("payload_digest")
+        else { return nil }
+        self.init(head: coverage.head, header: header, payloadDigest: digest, proof: coverage.proof)
     }
 }
 

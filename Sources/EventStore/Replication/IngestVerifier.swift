@@ -65,6 +65,8 @@ package struct VerifiedBatch: Sendable {
     package var contradicted: [Dot] = []
     /// Proofs of forks that could not be checked before these events came.
     package var proven: [ForkEvidence] = []
+    /// Proofs in heads that these events contradict.
+    package var parted: [ForkEvidence] = []
     /// How far each origin that occurred is known once the batch is stored, ascending by origin.
     package var progress: [OriginProgress] = []
     /// The last dot of each origin in what was received, ascending: so much the sender has.
@@ -89,6 +91,8 @@ package final class IngestVerifier {
         var ahead: [SignedHead] = []
         /// The hlc of the last event, if its header can be read.
         var hlc: HybridTime?
+        /// Heads that other events contradict, each with the tree of these, until it is known what vouches for them.
+        var contradicting: [(head: SignedHead, here: MerkleRange)] = []
 
         /// Whether a head of as many events as are here says when the last one was recorded. Of an opaque event that is unknown.
         func agrees(with head: TreeHead) -> Bool { hlc.map { $0 == head.hlc } ?? true }
@@ -145,6 +149,7 @@ package final class IngestVerifier {
     /// Takes note of what may be proof of a fork in an origin that is not here: it is checked when an event needs it, and when the
     /// origin has come.
     package func claim(_ dot: Dot, _ one: ForkBranch, _ other: ForkBranch) {
+        guard one.root == nil, other.root == nil else { return }
         claims.removeAll { $0.dot.origin == dot.origin }
         if claims.count == Self.claimCapacity { claims.removeFirst() }
         claims.append(Claim(dot: dot, branches: (one, other)))
@@ -175,6 +180,7 @@ package final class IngestVerifier {
                 throw .notCovered(origin)
             }
             try check(cover, &tree, &batch)
+            prove(cover, &tree, &batch)
             working[origin] = tree
         }
         for (origin, tree) in working { trees[origin] = tree }
@@ -258,18 +264,37 @@ package final class IngestVerifier {
     }
 
     /// Stores a head that was verified earlier, now that its size is reached. If it speaks of another history, so be it:
-    /// the one that came is as good, and refusing it would keep everything that follows out for ever. It is reported, and so is one
-    /// that speaks of another time.
+    /// the one that came is as good, and refusing it would keep everything that follows out for ever. It is reported and proves a fork; so
+    /// far one that speaks of another time is reported alone.
     private func settle(_ tree: inout Tree, _ batch: inout VerifiedBatch) {
         while let signed = tree.ahead.first, signed.head.size <= tree.range.size {
             tree.ahead.removeFirst()
             guard signed.head.size == tree.range.size else { continue }
-            if signed.head.root == tree.range.root(using: sha), tree.agrees(with: signed.head) {
+            let isOfThese = signed.head.root == tree.range.root(using: sha)
+            if isOfThese, tree.agrees(with: signed.head) {
                 batch.heads.append(signed)
             } else {
                 batch.contradicted.append(Dot(origin: signed.head.origin, seq: signed.head.size))
             }
+            if !isOfThese { tree.contradicting.append((signed, tree.range)) }
         }
+    }
+
+    /// Makes proofs of what was found, now that a head vouches for these events: they are kept before the events are, so that a crash
+    /// forgets none.
+    private func prove(_ cover: Coverage, _ tree: inout Tree, _ batch: inout VerifiedBatch) {
+        for (head, here) in tree.contradicting {
+            let leaves = batch.events.filter { verified in
+                let dot = verified.event.header.dot
+                return dot.origin == head.head.origin && dot.seq > here.size
+            }.map(\.leaf)
+            guard let proof = here.proof(to: cover, through: leaves, using: sha),
+                let evidence = ForkEvidence(
+                    head, against: here.root(using: sha), Coverage(head: cover.head, proof: proof), key: tree.key)
+            else { continue }
+            batch.parted.append(evidence)
+        }
+        tree.contradicting = []
     }
 
     private func check(_ cover: Coverage, _ tree: inout Tree, _ batch: inout VerifiedBatch) throws(IngestError) {
@@ -289,6 +314,10 @@ package final class IngestVerifier {
             guard tree.agrees(with: head) else { throw .badTime(head.origin, size: size) }
             if !batch.heads.contains(cover.head) { batch.heads.append(cover.head) }
             return
+        }
+        // Two heads of one size and two roots: a proof before the events are here, whichever come.
+        batch.parted += tree.ahead.filter { $0.head.size == head.size }.compactMap {
+            ForkEvidence($0, against: head.root, Coverage(head: cover.head, proof: []), key: tree.key)
         }
         batch.reaches.append(PendingCoverage(size: size, coverage: cover))
         if !isKnown, tree.ahead.count < 64 {

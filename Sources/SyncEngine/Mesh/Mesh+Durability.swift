@@ -68,7 +68,9 @@ extension Mesh {
     /// have two histories only an equal root says so.
     private func hasThisHistory(of origin: OriginID, _ memory: PeerMemory?) -> Bool {
         guard let mine = log[origin] else { return true }
-        guard let stated = memory?[origin], stated.seq == mine.seq else { return !local.forked.contains(origin) }
+        guard let stated = memory?[origin], stated.seq == mine.seq else {
+            return !local.forked.contains(origin) && proofs[origin] == nil
+        }
         return stated.root == mine.rootPrefix
     }
 

@@ -25,14 +25,16 @@ extension Mesh {
             distrust(node, "it has another history of this node's origin \(origin)", now, &effects)
         case .forked(let origin, _):
             let isProven = local.forked.contains(origin)
-            let known = isProven ? proofs[origin] ?? [] : nil
+            let known = proofs[origin] ?? (isProven ? [] : nil)
             put(.fork(origin, isOwn: isOwn(origin), with: name(of: node), known, at: now.wall), &effects)
             if isProven { startOrigin(insteadOf: origin, .forked, known: 0, now, &effects) }
         case .proven(let evidence, let isNew):
             let origin = evidence.origin
             keep(evidence)
-            put(.fork(origin, isOwn: isOwn(origin), with: name(of: node), proofs[origin], at: now.wall), &effects)
-            guard isNew || !local.forked.contains(origin) else { return }
+            // What was heard of the other history may have come from anyone.
+            let peer = evidence.namesEvent ? name(of: node) : "another node"
+            put(.fork(origin, isOwn: isOwn(origin), with: peer, proofs[origin], at: now.wall), &effects)
+            guard evidence.namesEvent, isNew || !local.forked.contains(origin) else { return }
             local.forked.insert(origin)
             for other in links where other != link { effects.append(.forkProven(other, evidence)) }
             startOrigin(insteadOf: origin, .forked, known: 0, now, &effects)

@@ -38,7 +38,8 @@ package enum StoreWork {
     /// What the session is told of a batch, once it is stored.
     package static func stored(_ batch: VerifiedBatch, newProofs: Set<String>) -> StoredFrame {
         let forks = batch.contradicted.map { IdentityReport.forked($0.origin, size: $0.seq) }
-        let proofs = batch.proven.map { IdentityReport.proven($0, isNew: newProofs.contains($0.name)) }
+        let parted = batch.parted.filter { newProofs.contains($0.name) }
+        let proofs = (batch.proven + parted).map { IdentityReport.proven($0, isNew: newProofs.contains($0.name)) }
         return StoredFrame(
             events: batch.count, progress: batch.progress, carried: batch.carried, reports: forks + proofs,
             hasErased: batch.hasErased)
@@ -67,7 +68,7 @@ package enum StoreWork {
             return .payloads(try log.payloads(of: dots, bytes: bytes, longest: longest))
         case .attachment(let ask, _): return .attachment(AttachmentTold(lacking: ask))
         case .nextAttachment: return .nextAttachment(nil)
-        case .prove, .heal, .evidence: return .evidence(try evidence())
+        case .prove, .heal, .evidence: return .evidence(try evidence().filter(\.namesEvent))
         }
     }
 

@@ -12,8 +12,9 @@ enum ForksCommand {
                 .init("syncctl forks --url https://seoul.example:7461 --token-file op.token", "of another node"),
             ],
             discussion: """
-                SEQUENCE is the first event in which the two histories differ, HERE the leaf of the one that this log has. Each proof is a \
-                file evidence/NAME.json in the store's folder. 'syncctl doctor' says what to do, and which of them somebody has settled.
+                SEQUENCE is the first event in which the two histories differ, HERE the leaf of the one that this log has. Where only heads \
+                prove it, they are of SEQUENCE events, and HERE is a root. Each proof is a file evidence/NAME.json in the store's folder. \
+                'syncctl doctor' says what to do, and which of them somebody has settled.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {

@@ -106,7 +106,8 @@ enum VerifyCommand {
             lines.append(remark(.rowOrigin, line))
         }
         lines += report.forks.map {
-            remark(.rowFork, session.shown(.forkLine, $0.origin.description, String($0.seq), $0.name))
+            let line = $0.namesEvent ? Wording.forkLine : .forkOfHeadsLine
+            return remark(.rowFork, session.shown(line, $0.origin.description, String($0.seq), $0.name))
         }
         return lines + [verdict.text(session) + "   " + session.shown(.tookTime, TimeSpan.text(milliseconds))]
     }

@@ -98,6 +98,10 @@ extension Wording {
             Phrase(
                 "origin {0} has two histories from seq {1} on: evidence/{2}.json",
                 "오리진 {0}: 순번 {1}부터 이력이 둘입니다. evidence/{2}.json")
+        case .forkOfHeadsLine:
+            Phrase(
+                "origin {0} has two histories, which differ within the first {1} events: evidence/{2}.json",
+                "오리진 {0}: 처음 이벤트 {1}건 안에서 갈라진 이력이 둘입니다. evidence/{2}.json")
         case .tookTime: Phrase("took {0}", "걸린 시간: {0}")
         case .receiptLacking:
             Phrase(

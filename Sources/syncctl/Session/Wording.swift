@@ -85,7 +85,7 @@ enum Wording: String, CaseIterable, Sendable {
     // Verification
     case checkedEvents, checkPassed, checkFailed, notCovered, remarkOf, sinceReceipt, rowOrigin, rowFork,
         moreHidden, erasedUncovered, unsignedUncovered, sealedUnchecked, sealedRight, cutUncovered, originLine,
-        forkLine, tookTime, receiptLacking, receiptUnsigned, receiptAgrees
+        forkLine, forkOfHeadsLine, tookTime, receiptLacking, receiptUnsigned, receiptAgrees
     case meansDatabase, meansIndex, meansPositions, meansOrder, meansEvents, meansNames, meansTree, meansHeads,
         meansOrigins, meansTwins, meansEnds, meansSeals, meansErasures, emptyLog, positionsTo, butErased,
         forksProven, actorsContradict, viewsContradictOnly, isDamaged, andViewsContradict, notAllCovered,

@@ -166,6 +166,27 @@ struct MeshDecisionTests {
         }
     }
 
+    @Test("A fork that roots prove is told, and stays so; no peer is sent what names no event (INV-3, INV-12)")
+    func roughProof() throws {
+        var (scene, peer) = try scene()
+        scene.link(1, to: peer, isOutgoing: true, run: 4)
+        let origin = OriginID(UUIDBits(high: 7, low: 7))
+        let branches = [UInt8(1), 2].map { number in
+            let root = SHA256().digest([number])
+            let head = TreeHead(origin: origin, size: 3, root: root, hlc: HybridTime(rawValue: 1))
+            return ForkBranch(root: root, of: Coverage(head: SignedHead(signing: head, with: Self.key), proof: []))
+        }
+        let dot = Dot(origin: origin, seq: 3)
+        let evidence = try #require(ForkEvidence(dot, branches[0], branches[1], key: Self.key.publicKey))
+        for report in [IdentityReport.proven(evidence, isNew: true), .forked(origin, size: 3)] {
+            scene.input { $0.learnt(report, from: LinkID(1), of: peer, ownSize: 5, now: $1, effects: &$2) }
+            let notice = try #require(scene.mesh.notices.first)
+            #expect(scene.mesh.notices.count == 1 && notice.code == .fork && notice.severity == .integrity)
+            #expect(notice.matter == .once([evidence.name], since: .max))
+            #expect(scene.mesh.local.forked.isEmpty)
+        }
+    }
+
     @Test("A peer that claims thrice what it cannot show is suspended until an operator resumes it")
     func suspension() throws {
         var (scene, peer) = try scene()

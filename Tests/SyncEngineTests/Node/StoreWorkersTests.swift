@@ -136,4 +136,38 @@ struct StoreWorkersTests {
         #expect(evidence?.dot == dot && isNew)
         #expect(try ForkEvidence.list(store.files).map(\.dot) == [dot])
     }
+
+    @Test("A head that was heard of proves a fork when other events come; no peer is sent that proof (INV-3)")
+    func contradictedHead() throws {
+        var one = ForeignOrigin()
+        var other = one
+        one.append(one.header())
+        for _ in 0..<2 { other.append(other.header(), Array(#"{"text":"other"}"#.utf8)) }
+        let workers = StoreWorkers(store: store)
+        defer { workers.stop() }
+        let beginning = EventBatch(
+            events: Array(one.events.prefix(1)), coverage: [Coverage(head: one.head(), proof: [one.leaves[1]])])
+        var reports: [[IdentityReport]] = []
+        for batch in [beginning, other.batch(from: 1)] {
+            let answers = Monitor([Result<StoredFrame, SessionFailure>]())
+            workers.store(Message.events(batch).frame(compress: false)) { result in
+                answers.update { answers in
+                    answers.append(result)
+                    return true
+                }
+            }
+            reports.append(try #require(answers.wait(milliseconds: 60_000) { $0.first }).get().reports)
+        }
+        let kept = try ForkEvidence.list(store.files)
+        #expect(kept.map(\.dot) == [Dot(origin: one.id, seq: 2)])
+        let evidence = try #require(kept.first)
+        #expect(reports == [[], [.forked(one.id, size: 2), .proven(evidence, isNew: true)]])
+        #expect(try LogReader(store.files).vector()[one.id] == 3)
+        let told = try StoreWork.find(.evidence, LogReader(store.files), ownHead: { nil }) { kept }
+        guard case .evidence(let sent) = told else {
+            Issue.record("no answer: \(told)")
+            return
+        }
+        #expect(sent.isEmpty)
+    }
 }

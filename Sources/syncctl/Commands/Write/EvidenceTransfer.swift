@@ -129,7 +129,7 @@ enum EvidenceTransfer {
             code: error.code, "line \(line): \(error)",
             why: "Until then \(summary(intake, in: .english)); that is proven and stays.", exitCode: .badInput)
         switch error {
-        case .other, .changed: failure.exitCode = .integrityFailure
+        case .other, .otherHead, .changed: failure.exitCode = .integrityFailure
         // After its first line it is an evidence file, and not as it was written.
         case .line where intake.count != nil: failure.exitCode = .integrityFailure
         case .refused(.amnesia):
