@@ -356,5 +356,5 @@ def check(path, as_json):
     print(f'{report["answer"].upper()}  {found.maker["type"]} of node {found.maker["node"]} at {found.maker["time"]}: {found.events} events, {found.erased} without payload')
     if uncovered: print(f'{uncovered} of the {found.maker["position"]} events of its log are covered by no signed head: where the node runs it signs them within a second; make another one then')
     if not found.signed: print('not signed as a whole: no one says that nothing was taken out of the file; ask for one that is made by a user who may read node.key, or by the daemon')
-    if about: print('not shown: ' + ('the rest of them, which was not asked for' if about['filtered'] else 'that there are no others; the node states it'))
+    if about and (found.signed or about['filtered']): print('not shown: ' + ('the rest of them, which was not asked for' if about['filtered'] else 'that there are no others; the node states it'))
     return code

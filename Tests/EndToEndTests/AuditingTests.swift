@@ -299,7 +299,23 @@ struct AuditingTests {
                 // No client can write such a record itself.
                 let forged = #"{"type":"access.given","user":"kim","data":{"users":["kim"]}}"#
                 #expect(api.ask("POST", "/v1/events", body: forged)?.0 == 422)
+                try readersOfOthers(daemon, api)
             }
+        }
+    }
+
+    /// Whom else an auditor looked at, and for what, is not the person's to know.
+    private func readersOfOthers(_ daemon: DaemonProcess, _ api: APIClient) throws {
+        let auditor = try token(api, "audit/a", ["auditor"])
+        let search = "/v1/search?q=zebra%20-secretword&user=kim&user=park"
+        #expect(api.ask("GET", search, headers: [auditor, "Sillok-Reason: case 7"])?.0 == 200)
+        let out = TemporaryFolder.unusedPath()
+        defer { try? FileManager.default.removeItem(atPath: out) }
+        #expect(try daemon.syncctl("subject", "kim", "--out", out, "--reason", "r", "--who", "w").code == 0)
+        for name in ["readers.ndjson", "index.ko.html", "index.en.html"] {
+            let text = try String(contentsOfFile: "\(out)/\(name)", encoding: .utf8)
+            #expect(text.contains("case 7") && text.contains("/v1/search"), "\(name)")
+            #expect(!text.contains("secretword") && !text.contains("park"), "\(name)")
         }
     }
 

@@ -21,7 +21,7 @@ package final class EvidenceExport {
     package private(set) var written: UInt64 = 0
 
     private let reader: LogReader
-    private let erasures: AppliedErasures
+    private let erasures: OwnErasures
     private let sha = SHA256()
     private let digest = RunningSHA256()
     private let sources: [OriginID: Source]
@@ -46,7 +46,7 @@ package final class EvidenceExport {
     package init(_ files: StoreFiles, origins wanted: Set<OriginID>? = nil) throws(StoreError) {
         let reader = try LogReader(files)
         self.reader = reader
-        erasures = try AppliedErasures(reader)
+        erasures = try OwnErasures(reader)
         var sources: [OriginID: Source] = [:]
         var uncovered: UInt64 = 0
         try reader.inOneTransaction { () throws(StoreError) in

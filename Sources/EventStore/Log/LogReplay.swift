@@ -69,7 +69,7 @@ package struct LogReplay: Sendable {
         of type: Part.Type = Part.self, _ make: @escaping @Sendable () -> (inout Part, consuming StoredEvent) -> Void
     ) throws(StoreError) -> OrderedPipeline<Worker<Part>> {
         let pieces = Int((count + Self.piece - 1) / Self.piece)
-        let erasures = try AppliedErasures(LogReader(files))
+        let erasures = try OwnErasures(LogReader(files))
         return try OrderedPipeline(pieces: pieces, threads: threads) { () throws(StoreError) in
             Worker(replay: self, reader: try LogReader(files), erasures: erasures, add: make())
         }
@@ -79,13 +79,13 @@ package struct LogReplay: Sendable {
     package struct Worker<Part: ReplayPart & Sendable>: PieceWorker {
         fileprivate let replay: LogReplay
         fileprivate let reader: LogReader
-        fileprivate let erasures: AppliedErasures
+        fileprivate let erasures: OwnErasures
         fileprivate let add: (inout Part, consuming StoredEvent) -> Void
         /// What is left of the piece: positions after the first of them up to the last, or indexes of positions.
         private var rest: Range<UInt64> = 0..<0
 
         fileprivate init(
-            replay: LogReplay, reader: LogReader, erasures: AppliedErasures,
+            replay: LogReplay, reader: LogReader, erasures: OwnErasures,
             add: @escaping (inout Part, consuming StoredEvent) -> Void
         ) {
             (self.replay, self.reader, self.erasures, self.add) = (replay, reader, erasures, add)
@@ -105,10 +105,10 @@ package struct LogReplay: Sendable {
             var part = spent ?? Part()
             part.removeAll(keepingCapacity: true)
             var bytes = 0
-            var letGo: Dot?
+            var refused: StoreError?
             func take(_ event: consuming StoredEvent) -> Bool {
                 if erasures.letGo(event.event) {
-                    letGo = event.event.header.dot
+                    refused = erasures.failure(event.event)
                     return false
                 }
                 bytes += event.event.body.count
@@ -136,7 +136,7 @@ package struct LogReplay: Sendable {
                 let count = try reader.events(at: wanted) { event in take(event) }
                 rest.removeFirst(count)
             }
-            if let letGo { throw AppliedErasures.failure(letGo) }
+            if let refused { throw refused }
             return part
         }
     }

@@ -10,7 +10,7 @@ package final class AnswerExport {
 
     private let builder: ReceiptBuilder
     private let reader: LogReader
-    private let erasures: AppliedErasures
+    private let erasures: OwnErasures
     private let receipt: Receipt
     private let scope: AnswerScope
     private let isFiltered: Bool
@@ -35,7 +35,7 @@ package final class AnswerExport {
         ownHead: SignedHead? = nil, time: Int64
     ) throws(StoreError) {
         reader = try LogReader(files)
-        erasures = try AppliedErasures(reader)
+        erasures = try OwnErasures(reader, key: key)
         (self.scope, self.isFiltered) = (scope, isFiltered)
         var dots: [Dot] = []
         dots.reserveCapacity(positions.count)

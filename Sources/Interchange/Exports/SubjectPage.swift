@@ -188,8 +188,8 @@ package enum SubjectWords: CaseIterable, Sendable {
         case .reads: Phrase("Who has looked", "열람한 사람")
         case .readsNote:
             Phrase(
-                "Reads of auditors are recorded, and packages as this one. Reads of programs and of who opens the files are not.",
-                "감사자의 열람과 이런 자료의 제공은 기록됩니다. 프로그램과 파일을 여는 사람의 열람은 기록되지 않습니다.")
+                "Reads of auditors are recorded, and packages as this one. Not here are searches for words alone, which name no one, and reads of programs and of who opens the files.",
+                "감사자의 열람과 이런 자료의 제공은 기록됩니다. 사람을 지정하지 않은 검색과, 프로그램이나 파일을 여는 사람의 열람은 여기에 없습니다.")
         case .files: Phrase("Files", "파일")
         case .nothing: Phrase("Nothing.", "없습니다.")
         case .left: Phrase("[words of another person, left out]", "[다른 사람의 말, 생략함]")

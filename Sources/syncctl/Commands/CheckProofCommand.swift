@@ -88,7 +88,11 @@ enum CheckProofCommand {
         }
         if !check.isSigned { lines.append(session.shown(.notSignedWhole)) }
         if let answer = check.answer {
-            lines.append(session.shown(answer.isFiltered ? .answerIsPart : .answerIsStated))
+            if answer.isFiltered {
+                lines.append(session.shown(.answerIsPart))
+            } else if check.isSigned {
+                lines.append(session.shown(.answerIsStated))
+            }
         }
         return lines
     }

@@ -25,6 +25,8 @@ struct FormatExport {
     private let format: String
     private let writer: any ConversationWriter
     private let reads: Reads
+    /// `nil` where the files are elsewhere, or may not be read.
+    private let erasures: OwnErasures?
     private let query: TimelineQuery
     private let range: TimeRange
 
@@ -52,6 +54,7 @@ struct FormatExport {
         self.format = format
         let reads = try Reads(session)
         self.reads = reads
+        erasures = reads.isElsewhere ? nil : (try? reads.log()).flatMap { try? OwnErasures($0) }
         let selection = try EventSelection(session)
         (query, range) = (selection.query, selection.range)
         writer = try Self.writer(format, session, reads)
@@ -196,6 +199,12 @@ struct FormatExport {
     }
 
     private func entry(_ row: TimelineRow) throws(CommandFailure) -> TimelineEntry {
+        let entry = try decoded(row)
+        try stored { try erasures?.check(entry.stored.event) }
+        return entry
+    }
+
+    private func decoded(_ row: TimelineRow) throws(CommandFailure) -> TimelineEntry {
         switch row {
         case .entry(let entry, _): return entry
         case .line(let line):

@@ -26,7 +26,7 @@ final class SubjectPackage {
     private let folder: String
     private let views: ViewReader
     private let lines: EventLines
-    private let erasures: AppliedErasures
+    private let erasures: OwnErasures
     private let isFull: Bool
     private var report = Report()
     private var sums = ""
@@ -40,7 +40,7 @@ final class SubjectPackage {
         let views = try FreshViews.open(session, files)
         self.views = views
         lines = try stored { try EventLines(views.log) }
-        erasures = try stored { try AppliedErasures(views.log) }
+        erasures = try stored { try OwnErasures(views.log) }
     }
 
     func make(who: String, reason: String, record: String) throws(CommandFailure) -> Report {
@@ -328,7 +328,8 @@ final class SubjectPackage {
         if let list { try finish(list) }
     }
 
-    /// Who has looked at the person's data, as far as that is recorded, the oldest first.
+    /// Who has looked at the person's data, as far as that is recorded, the oldest first. Whom else they looked at, and for what, is not the
+    /// person's.
     private func readers() throws(CommandFailure) -> [SubjectPage.Read] {
         let file = try PackageFile("readers.ndjson", in: folder)
         var reads: [(key: DisplayKey, read: SubjectPage.Read, line: [UInt8])] = []
@@ -339,10 +340,10 @@ final class SubjectPackage {
                 guard isOfUser else { return }
                 let read = SubjectPage.Read(
                     time: header.hlc.milliseconds, who: header.actor?.text ?? header.author,
-                    what: "\(object.string("route") ?? "") \(object.string("subject") ?? "")",
+                    what: "\(object.string("route") ?? "") \((object.string("subject") ?? "").prefix { $0 != "?" })",
                     reason: object.string("reason") ?? "")
                 reads.append(
-                    (header.displayKey, read, JSONLine(read: object, header).utf8 + [UInt8(ascii: "\n")]))
+                    (header.displayKey, read, JSONLine(read: object, header, to: user).utf8 + [UInt8(ascii: "\n")]))
             }
         }
         reads.sort { $0.key < $1.key }

@@ -53,7 +53,7 @@ extension Wording {
                 "not shown: other events. Only a part was asked for", "증명하지 않은 것: 다른 이벤트. 일부만 요청한 결과입니다")
         case .answerIsStated:
             Phrase(
-                "not shown: that there are no others. The node states it, and has signed that it did; compare with other nodes",
+                "not shown: that there are no others. The node that signed the file states it; compare with other nodes",
                 "증명하지 않은 것: 다른 이벤트가 없다는 것. 노드가 그렇게 진술하고 서명했을 뿐이므로 다른 노드의 답과 비교하십시오")
         case .proofNotSigned:
             Phrase(

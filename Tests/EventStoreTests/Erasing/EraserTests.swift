@@ -371,6 +371,11 @@ struct EraserTests {
             #expect(throws: StoreError.self) { try way.get() }
             if case .failure(let error) = way { #expect("\(error)".contains("was erased and has a payload again")) }
         }
+        // A hand may take the node's own words away, too.
+        for keys in ["= 'erased'", "LIKE 'erasure %'", "LIKE 'eras%'"] {
+            try change(folder, "DELETE FROM meta WHERE key \(keys)")
+            for way in ways() { #expect(throws: StoreError.self, "\(keys)") { try way.get() } }
+        }
         store.close()
     }
 
