@@ -1848,8 +1848,8 @@ fault(1032, "what stands before the event that it names stays", "INV-11", "Erasu
       (ES + "Audit/ErasureSurvey.swift", "guard hasMore else { return false }", "guard hasMore, !isPlanted(1032) else { return false }"))
 fault(1100, "who joins reads edits of what was said before", "INV-13", "AccessTests",
       ("Sources/syncd/Access/Sight.swift", "guard ViewReader.isAmendment(header.type), !memberships", "guard ViewReader.isAmendment(header.type), !isPlanted(1100), !memberships"))
-fault(1101, "what a person is given tells whom else auditors looked at", "INV-17", "AuditingTests",
-      ("Sources/syncctl/Commands/SubjectPackage.swift", "JSONLine(read: object, header, to: user)", "JSONLine(read: object, header, to: isPlanted(1101) ? nil : user)"))
+fault(1116, "what a person is given tells whom else auditors looked at", "INV-17", "AuditingTests",
+      ("Sources/syncctl/Commands/SubjectPackage.swift", "JSONLine(read: object, header, to: user)", "JSONLine(read: object, header, to: isPlanted(1116) ? nil : user)"))
 fault(1042, "a payload that was put back is handed out", "INV-11", "EraserTests",
       (ES + "Log/OwnErasures.swift", "guard !erasures.isEmpty, !event.isErased,", "guard !erasures.isEmpty, !isPlanted(1042), !event.isErased,"))
 fault(1073, "an event that no node takes is proven", "INV-4", "EvidenceTransferTests",
