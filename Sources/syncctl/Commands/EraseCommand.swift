@@ -85,7 +85,7 @@ enum EraseCommand {
                 code: ErrorCode.notFound.rawValue, "no event that can be erased has the id \(ids)",
                 why: "Nothing was erased.", hint: "syncctl history UID --ids shows them", exitCode: .nothingFound)
         }
-        try show(session, plan)
+        try show(session, plan, planned)
         guard !plan.isEmpty(planned?.reach ?? .plan) else {
             session.say(.eraseNothing)
             try session.end(count: 0)
@@ -119,8 +119,10 @@ enum EraseCommand {
         return try erase(session, order, plan, files)
     }
 
-    /// What goes, counted.
-    private static func show(_ session: Session, _ plan: ErasurePlan) throws(CommandFailure) {
+    /// What there is, counted, and what becomes of it.
+    private static func show(
+        _ session: Session, _ plan: ErasurePlan, _ planned: ErasureOrder?
+    ) throws(CommandFailure) {
         let lines = ErasureLines.lines(plan)
         if session.isJSON {
             for line in lines { try session.output.line(line) }
@@ -128,12 +130,20 @@ enum EraseCommand {
         }
         var table = TextTable([
             .left(session.heading(.erasePart)), .left(session.heading(.type)), .right(session.heading(.events)),
+            .left(session.heading(.eraseBecomes)),
         ])
         for part in ErasurePlan.Part.allCases {
+            let goes: Bool? =
+                switch part {
+                case .own: true
+                case .authored: planned.map(\.authored) ?? choice(session, part)
+                case .replies: planned.map(\.replies) ?? choice(session, part)
+                }
             for (type, count) in (plan.counts[part] ?? [:]).sorted(by: { $0.key < $1.key }) {
                 table.add([
                     .init(session.shown(wording(part, plan.target))), .init(Sanitizer.line(type)),
                     .init(String(count)),
+                    .init(session.shown(goes.map { $0 ? .eraseGoes : .eraseKept } ?? .eraseOpen)),
                 ])
             }
         }
@@ -189,16 +199,17 @@ enum EraseCommand {
     private static func decided(
         _ session: Session, _ target: ErasurePlan.Target
     ) throws(CommandFailure) -> ErasureOrder {
-        func choice(_ name: String) -> Bool? {
-            session.has(name) ? session.arguments.value(name).map { $0 == "erase" } : nil
-        }
         let order = ErasureOrder(
-            target: target, authored: choice("authored"), replies: choice("replies"),
+            target: target, authored: choice(session, .authored), replies: choice(session, .replies),
             reason: session.arguments.value("reason") ?? "", who: session.arguments.value("who") ?? "")
         do { try order.check() } catch {
             throw usageFailure(error.text, hint: "--reason TEXT and --who NAME; --dry-run shows what would go")
         }
         return order
+    }
+
+    private static func choice(_ session: Session, _ part: ErasurePlan.Part) -> Bool? {
+        session.has(part.rawValue) ? session.arguments.value(part.rawValue).map { $0 == "erase" } : nil
     }
 
     private static var changed: CommandFailure {

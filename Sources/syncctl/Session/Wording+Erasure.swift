@@ -9,14 +9,18 @@ extension Wording {
         case .erasePartAuthored: Phrase("written in the histories of others", "다른 사용자 이력에 쓴 것")
         case .erasePartReplies: Phrase("written by others in reply", "다른 사용자가 쓴 답글")
         case .erasePartNamed: Phrase("as named", "지정한 것")
+        case .eraseBecomes: Phrase("IT IS", "처리")
+        case .eraseGoes: Phrase("erased", "삭제")
+        case .eraseKept: Phrase("kept", "유지")
+        case .eraseOpen: Phrase("for you to decide", "결정 필요")
         case .erasePlan:
             Phrase(
-                "in {0} conversations; recorded by {1} nodes; {2} events are erased already",
+                "conversations: {0}, recorded by nodes: {1}, erased before: {2}",
                 "대화 {0}개, 기록한 노드 {1}개, 이미 삭제된 이벤트 {2}건")
         case .eraseStays:
             Phrase(
-                "who wrote it, when, where and of which type stays; what was said goes for good",
-                "작성자, 시각, 대화, 종류는 남고 내용은 영구히 삭제됩니다")
+                "of what is erased, who wrote it, when, where and of which type stays; what was said goes for good",
+                "삭제하는 이벤트의 작성자, 시각, 대화, 종류는 남고 내용은 영구히 삭제됩니다")
         case .eraseNothing:
             Phrase("nothing is here that could be erased", "삭제할 내용이 없습니다")
         case .eraseConfirm:
