@@ -1906,5 +1906,16 @@ fault(1102, "a backup that is damaged counts as one without what was erased", "I
       ("Sources/Backups/RepositoryErasure.swift", "} else if !all.isWhole {", "} else if !all.isWhole, !isPlanted(1102) {"))
 fault(1103, "an attachment of erased events stays with a backup of the history that was left", "INV-11", "LeftHistoryTests",
       ("Sources/Backups/RepositoryErasure.swift", "guard !gone.isEmpty else { return nil }", "guard !gone.isEmpty, !isPlanted(1103) else { return nil }"))
+fault(1104, "an origin may have another key than a receipt says", "INV-18", "ReceiptTests",
+      (ES + "Audit/KnownHead.swift", "guard isSigner(heads, of: origin) else", "guard isPlanted(1104) || isSigner(heads, of: origin) else"))
+fault(1105, "a log may name another cluster than a receipt", "INV-18", "ReceiptTests",
+      (ES + "Audit/KnownHead.swift", "cluster != other {", "cluster != other, !isPlanted(1105) {"))
+fault(1106, "a receipt of the log counts as one of another cluster", "INV-18", "ReceiptTests",
+      (ES + "Receipts/KnownHeads.swift", "origins.contains { $0.key == maker.key ||", "!isPlanted(1106) && origins.contains { $0.key == maker.key ||"))
+fault(1107, "something else in the place of log.end is not told", "INV-3", "LogEndTests",
+      (ES + "Audit/OutsideCheck.swift", 'notes.append("log.end cannot', 'if !isPlanted(1107) { notes.append("log.end cannot'),
+      (ES + "Audit/OutsideCheck.swift", "compared with it (\\(error))\")\n            return .unreadable", "compared with it (\\(error))\") }\n            return .unreadable"))
+fault(1108, "a witness that has not signed yet makes an honest file contradict", "INV-19", "ReceiptProgramTests",
+      ("Sources/syncctl/Commands/CheckProofCommand.swift", "exitCode: .degraded)", "exitCode: isPlanted(1108) ? .integrityFailure : .degraded)"))
 fault(1109, "a position behind the end of a backup is taken for its end", "INV-4", "RoundTripTests",
       ("Sources/Backups/BackupRestore.swift", "position > manifest.position else", "position > manifest.position, !isPlanted(1109) else"))
