@@ -196,20 +196,21 @@ def kept(paths):
 
     def compare(store):
         for path, receipt in found:
-            maker, here = receipt.maker, [id for id, *_ in store.origins.values()]
-            is_own = bool(store.own) and maker['node'] == store.own.hex()
-            for origin, head in receipt.heads.items():
-                if other := [node.hex() for id, node, *_ in store.origins.values() if id == origin and node.hex() != head['node']]:
-                    raise OSError(f'{path} has a head of origin {uuid.UUID(bytes=origin)} that node {head["node"]:.12} has signed; that origin is node {other[0]:.12}\'s here')
-            if not is_own and maker['cluster'].encode() != store.meta.get(b'cluster'): raise OSError(f'{path} is a receipt of another cluster, {maker["cluster"]}')
+            # A log that was changed is held against it, too: whose its origins are, their keys say.
+            maker, keys, mine, cluster = receipt.maker, {id: key for id, _, key in store.origins.values()}, store.origins.get(store.home, (0, 0, b''))[2], store.meta.get(b'cluster')
+            is_own, is_other = receipt.key == mine, maker['cluster'].encode() != cluster
+            if is_other and keys and receipt.key not in keys.values() and not keys.keys() & receipt.heads.keys(): raise OSError(f'{path} is a receipt of another cluster, {maker["cluster"]}')
+            if is_other and receipt.signed and kind(cluster) == 't': store.finds('cut', f'table meta names cluster {cluster.decode(errors="replace")}; {path} was made in cluster {maker["cluster"]}')
+            strange = {origin for origin, head in receipt.heads.items() if keys.get(origin, head['key']) != head['key']}
+            for origin in sorted(strange): store.finds('cut', f'origin {uuid.UUID(bytes=origin)} has the key of node {node_of(keys[origin]).hex():.12} here; {path} has a head of it that node {receipt.heads[origin]["node"]:.12} has signed')
             if not is_own: store.notes.append(f'{path} is a receipt of another node, {maker["node"]:.12}')
             if receipt.signed: ends(store, path, receipt, is_own)
-            for origin, head in receipt.heads.items():
+            for origin, head in ((origin, head) for origin, head in receipt.heads.items() if origin not in strange):
                 what = f'{path} knows {head["size"]} events of origin {uuid.UUID(bytes=origin)}, of which none is here'
                 # What the node has signed binds it, whoever made the receipt: a head, or the whole.
-                name = path if store.own and head['node'] == store.own.hex() or is_own and receipt.signed else path + ' (not this node\'s word)'
+                name = path if head['key'] == mine or is_own and receipt.signed else path + ' (not this node\'s word)'
                 if name != path: store.elsewhere.add(name)
-                if origin not in here: store.finds('cut', what) if name == path else store.doubts(what)
+                if origin not in keys: store.finds('cut', what) if name == path else store.doubts(what)
                 else: [store.expects(name, origin, size, root) for _, _, size, root in [(0, 0, head['size'], head['root'])] + head['cosigned']]
     return compare
 

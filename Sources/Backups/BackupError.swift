@@ -10,6 +10,8 @@ package enum BackupError: Error, Hashable, Sendable {
     case notEmpty(path: String)
     /// There is no such backup.
     case noBackup(String)
+    /// The backup ends before a position up to which it was to be restored.
+    case beyond(position: UInt64, last: UInt64)
     /// A file of a backup is not as it was written, or is not there.
     case damaged(file: String, reason: String)
     /// A file of a repository has payloads that its node has erased since.
@@ -50,6 +52,7 @@ package enum BackupError: Error, Hashable, Sendable {
         case .noRepository: "E_NO_REPOSITORY"
         case .notEmpty: "E_REPOSITORY"
         case .noBackup: "E_NO_BACKUP"
+        case .beyond: "E_POSITION"
         case .damaged: "E_BACKUP_DAMAGED"
         case .erased: "E_BACKUP_ERASED"
         case .key, .plain: "E_BACKUP_KEY"
@@ -72,6 +75,7 @@ extension BackupError: CustomStringConvertible {
         case .noRepository(let path): "no backup repository at \(path)"
         case .notEmpty(let path): "\(path) is no backup repository, and not empty"
         case .noBackup(let what): what
+        case .beyond(let position, let last): "--to \(position): the backup ends at position \(last)"
         case .damaged(let file, let reason): "\(file): \(reason)"
         case .erased(let file, let rows):
             "\(file) has what \(rows == 1 ? "an event" : "\(rows) events") said before being erased: an older copy was put back, or it is of "

@@ -54,6 +54,7 @@ package final class BackupRestore {
     /// Restores a backup of a repository.
     package func run(_ manifest: BackupManifest, of repository: Repository) throws(BackupError) -> RestoreReport {
         try build { () throws(BackupError) in
+            try refuseBeyond(manifest)
             let log = try begin()
             for (number, segment) in manifest.segments.enumerated() {
                 // Behind the position that is wanted there is nothing to be put back, but what proves it is.
@@ -87,13 +88,22 @@ package final class BackupRestore {
                             file: Repository.name(ofManifest: manifest.id),
                             reason: "the streams before it do not have all of its segments")
                     }
-                    if stream.isAtEnd { return (manifest, manifest.erasures) }
+                    if stream.isAtEnd {
+                        try refuseBeyond(manifest)
+                        return (manifest, manifest.erasures)
+                    }
                 }
             }
             throw .damaged(file: StreamReader.name, reason: "it is cut")
         } attachments: { wanted throws(BackupError) in
             try self.streamed(wanted)
         }
+    }
+
+    /// Who asks for a position that no event has would take what comes for more than it is.
+    private func refuseBeyond(_ manifest: BackupManifest) throws(BackupError) {
+        guard case .position(let position) = end, position > manifest.position else { return }
+        throw .beyond(position: position, last: manifest.position)
     }
 
     /// Whether what came is, to the byte, what the backup is made of.

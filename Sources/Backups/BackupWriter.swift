@@ -24,8 +24,10 @@ package struct BackupReport: Sendable {
     package let broken: [BackupError]
     /// Segments that were written again without what has been erased.
     package let rewritten: Int
-    /// Backups of another history of the node, and manifests that cannot be read: what was erased stays in them.
+    /// Backups of another history of the node, or not signed by it, that hold what was erased: it stays in them.
     package let unreached: [String]
+    /// Backups that are damaged, and files that those may name: whether what was erased stays in them cannot be told.
+    package var unread: [String] = []
     /// Backups that were behind erasures though the newest was not: an older copy was put back. They are without what was erased again.
     package var putBack: [String] = []
     /// Files that no backup named, with what was erased: they are taken away.
@@ -137,7 +139,7 @@ package final class BackupWriter {
             let again = try erasing.run(now)
             manifest = try repository.manifest(manifest.id)
             refreshed.rewritten += again.rewritten
-            refreshed.unreached = again.unreached
+            (refreshed.unreached, refreshed.unread) = (again.unreached, again.unread)
             refreshed.cleared += again.cleared
             refreshed.unsigned += again.unsigned
         }
@@ -147,7 +149,7 @@ package final class BackupWriter {
             uncovered: top - min(top, position), base: base?.id,
             isOtherHistory: base == nil && !plan.isFull && hasOthers && broken.isEmpty && unsigned.isEmpty,
             broken: broken, rewritten: refreshed.rewritten, unreached: refreshed.unreached,
-            putBack: refreshed.putBack, cleared: refreshed.cleared,
+            unread: refreshed.unread, putBack: refreshed.putBack, cleared: refreshed.cleared,
             unsigned: Set(unsigned + refreshed.unsigned).sorted())
     }
 

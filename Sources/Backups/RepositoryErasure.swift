@@ -13,8 +13,10 @@ struct RepositoryErasure {
     struct Outcome {
         /// How many segments were written again.
         var rewritten = 0
-        /// Backups of another history, whose segments the log does not have, and files of which no one knows what they name.
+        /// Backups that hold what was erased and cannot be written again: of another history, or without this node's signature.
         var unreached: [String] = []
+        /// Backups that are damaged, and files that those may name: no one knows what they hold.
+        var unread: [String] = []
         /// Backups that were behind though the newest was not: an older copy was put back.
         var putBack: [String] = []
         /// Files that no backup named, with what was erased.
@@ -27,8 +29,8 @@ struct RepositoryErasure {
     /// another hand may have put older ones back, so all are looked at where anything was erased.
     func run(_ applied: UInt64) throws(BackupError) -> Outcome {
         var outcome = Outcome()
-        // What others may have written says nothing of how far this node has come.
-        let newest = try repository.newest { writer.isOwn($0) }
+        // What others may have written says nothing of how far this node has come, nor do positions of a history that the log has left.
+        let newest = try repository.newest(where: isOfLog)
         var isDone = false
         if let newest, Self.isBrought(newest, applied) { isDone = try lacking(newest).isEmpty }
         if isDone, applied == 0 { return outcome }
@@ -41,33 +43,78 @@ struct RepositoryErasure {
         }
         if !isDone || !outcome.putBack.isEmpty {
             try run(good, applied, &outcome)
-            // What of the bad ones is erased no one knows.
-            outcome.unreached += bad.compactMap(\.file)
             good = try repository.manifests().good
         }
         if applied > 0 {
-            outcome.unreached += try hiding(good).filter { !outcome.unreached.contains($0) }
+            good = try look(at: good, &outcome)
+            outcome.unread += bad.compactMap(\.file)
             try clear(besides: good, isWhole: bad.isEmpty, &outcome)
         }
         return outcome
     }
 
-    /// Backups that the node has not signed and that have what was erased, whatever they say of that.
-    private func hiding(_ manifests: [BackupManifest]) throws(BackupError) -> [String] {
-        let known = Set(manifests.filter { writer.isOwn($0) }.flatMap(\.segments))
-        let strange = manifests.filter { $0.node == writer.source.identity.node && !writer.isOwn($0) }
-        guard !strange.isEmpty else { return [] }
+    /// Whether a backup is the word of the node, and one that its log goes on from.
+    private func isOfLog(_ manifest: BackupManifest) throws(BackupError) -> Bool {
+        guard writer.isOwn(manifest) else { return false }
+        return try writer.continues(manifest)
+    }
+
+    /// Names backups of the node that hold what was erased: those of a history that it has left, and those that it has not signed. What they say
+    /// of that themselves does not count, so their rows are read. Returns all as they are now.
+    private func look(
+        at manifests: [BackupManifest], _ outcome: inout Outcome
+    ) throws(BackupError) -> [BackupManifest] {
+        var (brought, others): ([BackupManifest], [BackupManifest]) = ([], [])
+        for manifest in manifests where manifest.node == writer.source.identity.node {
+            if try isOfLog(manifest) { brought.append(manifest) } else { others.append(manifest) }
+        }
+        guard !others.isEmpty else { return manifests }
         let stale = StaleBackups(repository, manifests)
         let (erased, owners) = try erasedRows()
-        var hiding: [String] = []
-        for manifest in strange {
-            var rows = 0
-            for segment in manifest.segments where !known.contains(segment) {
-                rows += try stale.count(in: segment.file, erased, owners, writer.goesOn)
+        // Shared segments are read once, and those of the log not at all.
+        var found = Dictionary(
+            brought.flatMap(\.segments).map { ($0, StaleBackups.Found()) }, uniquingKeysWith: { old, _ in old })
+        var result = manifests
+        for manifest in others {
+            let owners = owners.merging(manifest.owners) { old, _ in old }
+            var all = StaleBackups.Found()
+            for segment in manifest.segments {
+                let one =
+                    if let known = found[segment] { known } else {
+                        try stale.look(in: segment, erased, owners, writer.goesOn)
+                    }
+                found[segment] = one
+                all.add(one)
             }
-            if rows > 0 { hiding.append(manifest.id) }
+            if all.rows > 0 {
+                outcome.unreached.append(manifest.id)
+            } else if !all.isWhole {
+                outcome.unread.append(manifest.id)
+            } else {
+                let kept = all.attachments.union(brought.flatMap(\.attachments).map(\.digest))
+                let left = try dropped(from: manifest, besides: kept)
+                if let left, let index = result.firstIndex(of: manifest) { result[index] = left }
+            }
         }
-        return hiding
+        return result
+    }
+
+    /// Takes attachments that only erased events had named from a backup of another history; `nil` where it has none.
+    private func dropped(
+        from manifest: BackupManifest, besides kept: Set<Digest>
+    ) throws(BackupError) -> BackupManifest? {
+        var gone = Set(manifest.attachments.map(\.digest)).subtracting(kept)
+        gone.subtract(try logged { () throws(StoreError) in try writer.source.named(gone) })
+        guard !gone.isEmpty else { return nil }
+        var changed = manifest
+        changed.attachments.removeAll { gone.contains($0.digest) }
+        try rewrite(changed)
+        return changed
+    }
+
+    /// With a signature that it had not before it would become the node's word, though another may have written it.
+    private func rewrite(_ manifest: BackupManifest) throws(BackupError) {
+        try repository.write(manifest, signedWith: manifest.isSigned ? writer.signer : nil)
     }
 
     /// What the log has erased, and whose its origins are.
@@ -77,7 +124,7 @@ struct RepositoryErasure {
         }
     }
 
-    /// Positions of a history that the log has left again may be greater, and say nothing of this one.
+    /// Up to these erasures, and not to others: positions of a history that the log has left may be greater, and say nothing of this one.
     private static func isBrought(_ manifest: BackupManifest, _ applied: UInt64) -> Bool {
         manifest.segments.allSatisfy { $0.erasures == applied }
     }
@@ -106,7 +153,7 @@ struct RepositoryErasure {
         }
         // What a manifest that cannot be read may name stays, and is told.
         guard isWhole, try repository.strangers().isEmpty else {
-            outcome.unreached += gone
+            outcome.unread += gone
             return
         }
         outcome.cleared = gone
@@ -118,10 +165,10 @@ struct RepositoryErasure {
     ) throws(BackupError) {
         // By all that is said of a segment: of one file a manifest that the node has not signed may say something else than one that it has.
         var renewed: [BackupManifest.Segment: BackupManifest.Segment] = [:]
-        var others: [BackupManifest] = []
+        var unreachable: Set<String> = []
         for manifest in manifests {
             guard try writer.continues(manifest) else {
-                others.append(manifest)
+                unreachable.insert(manifest.id)
                 continue
             }
             do throws(BackupError) {
@@ -133,10 +180,9 @@ struct RepositoryErasure {
             } catch {
                 // What is said of a segment without a signature need not be so, and keeps no backup from being made.
                 guard case .damaged = error, !writer.isOwn(manifest) else { throw error }
-                others.append(manifest)
+                unreachable.insert(manifest.id)
             }
         }
-        let unreachable = Set(others.map(\.id))
         let named = try namedAttachments(manifests.filter { !unreachable.contains($0.id) })
         var result: [BackupManifest] = []
         for manifest in manifests {
@@ -147,8 +193,7 @@ struct RepositoryErasure {
             }
             changed.erasures += try lacking(manifest)
             if changed != manifest {
-                // With a signature now it would become the node's word, though another may have written it.
-                try repository.write(changed, signedWith: manifest.isSigned ? writer.signer : nil)
+                try rewrite(changed)
                 if writer.signer != nil, !manifest.isSigned { outcome.unsigned.append(manifest.id) }
             }
             result.append(changed)
@@ -161,13 +206,6 @@ struct RepositoryErasure {
         if !old.isEmpty {
             _ = try repository.remove(leftovers: repository.leftovers(besides: result).filter(old.contains))
         }
-        // A history that parts from the log later shares its first segments with it.
-        // Those of another node that node brings up itself.
-        let unreached = others.filter { other in
-            other.node == writer.source.identity.node
-                && other.segments.contains { (renewed[$0] ?? $0).erasures != applied }
-        }
-        outcome.unreached += unreached.map(\.id)
     }
 
     /// The erasures that neither the rows of a backup have nor its manifest tells.

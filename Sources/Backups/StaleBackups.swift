@@ -80,19 +80,49 @@ struct StaleBackups {
         manifests.reduce(into: [:]) { owners, manifest in owners.merge(manifest.owners) { old, _ in old } }
     }
 
-    /// What is damaged is read as far as it goes: others name it.
+    /// What a segment holds.
+    struct Found {
+        /// Rows with a payload that was erased.
+        var rows = 0
+        /// What payloads name.
+        var attachments: Set<Digest> = []
+        /// Whether it is as its backup says: of one that is damaged no one knows.
+        var isWhole = true
+
+        mutating func add(_ other: Found) {
+            rows += other.rows
+            attachments.formUnion(other.attachments)
+            isWhole = isWhole && other.isWhole
+        }
+    }
+
+    func look(
+        in segment: BackupManifest.Segment, _ erased: ErasedRows, _ owners: [OriginID: NodeID], _ goesOn: () -> Bool
+    ) throws(BackupError) -> Found {
+        var found = Found()
+        let reader = try read(segment.file, goesOn) { checked throws(SnapshotError) in
+            found.rows += try erased.count(in: checked, owners)
+            found.attachments.formUnion(try checked.attachments().flatMap(\.digests))
+        }
+        found.isWhole = reader?.finish() ?? (0, .zero) == (segment.bytes, segment.digest)
+        return found
+    }
+
+    /// What is damaged is read as far as it goes: others name it. Returns what has read it where it was read to its end.
+    @discardableResult
     private func read(
         _ file: String, _ goesOn: () -> Bool, _ body: (CheckedRows) throws(SnapshotError) -> Void
-    ) throws(BackupError) {
+    ) throws(BackupError) -> SegmentReader? {
         do throws(BackupError) {
             let reader = try repository.segment(file)
             while let piece = try reader.next() {
                 guard goesOn() else { throw .interrupted }
-                do { try body(CheckedRows(piece.rows, using: sha)) } catch { return }
+                do { try body(CheckedRows(piece.rows, using: sha)) } catch { return nil }
             }
+            return reader
         } catch {
             switch error {
-            case .damaged, .key(_, true), .store: return
+            case .damaged, .key(_, true), .store: return nil
             default: throw error
             }
         }

@@ -97,9 +97,20 @@ struct RoundTripTests {
         #expect(checked.findings.isEmpty && checked.proven.count == 4)
     }
 
+    @Test("A position behind the end of the backup is refused, and nothing is restored")
+    func beyond() throws {
+        let archive = try Archive()
+        try archive.append(3)
+        let last = try archive.create().manifest.position
+        let error = failure { try archive.restore("r", end: .position(last + 1)) }
+        #expect(error == .beyond(position: last + 1, last: last) && error?.code == "E_POSITION")
+        let left = try FileManager.default.contentsOfDirectory(atPath: archive.folder.path)
+        #expect(left.sorted() == ["repository", "store"])
+    }
+
     @Test(
         "Restored to a position: the events up to it, proven by later heads",
-        arguments: [1, 2, 255, 256, 257, 700, 900, 901, 5_000])
+        arguments: [1, 2, 255, 256, 257, 700, 900, 901])
     func toPosition(position: UInt64) throws {
         let archive = try Archive()
         try archive.append(600)

@@ -377,6 +377,12 @@ class Forms(unittest.TestCase):
                 make(path)
                 wanted = 0 if form == 'a link' or form == 'a folder' and name == 'evidence' else missing.get(name, 0) if form in ('missing', 'a link to nothing') else odd
                 self.same(store, f'{name}: {form}', 0 if name == 'node.key' else wanted)
+        for form, make in {'a link in a circle': lambda path: path.symlink_to(path.name), 'a folder': pathlib.Path.mkdir, 'a pipe': os.mkfifo}.items():
+            store = self.copied()  # without key and mark, as a copy is
+            for gone in ('mark.json', 'node.key', 'log.end'):
+                (store / gone).unlink(missing_ok=True)
+            make(store / 'log.end')
+            self.same(store, f'log.end of a copy: {form}', 2)
         for name in ('log.db', 'log.db-wal', 'log.db-shm', 'log.db-journal'):  # without them no verdict can be trusted: none is given
             for form, make in {'a link to nothing': lambda path: path.symlink_to('/nowhere/at/all'), 'a link in a circle': lambda path: path.symlink_to(path.name), 'a folder': pathlib.Path.mkdir, 'a pipe': os.mkfifo}.items():
                 with self.subTest(f'{name}: {form}'):

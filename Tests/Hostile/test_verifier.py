@@ -22,6 +22,7 @@ import uuid
 from unittest import mock
 
 try:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
     import record
     import verify
@@ -521,6 +522,27 @@ class Lies(unittest.TestCase):
             with self.subTest(receipt.name):
                 self.assertEqual((theirs.returncode, ours), (code, code), theirs.stdout + str(told(report)))
                 for text in (theirs.stdout, str(told(report))): self.assertEqual('counts' in text, more > 0, text)
+
+    def test_receipt_against_a_changed_log(self):
+        """A receipt that proves itself is not blamed for what was changed in the log it is held against: both say 3, and what differs (INV-18)."""
+        other = self.folder / 'elsewhere'
+        subprocess.run([self.lab.syncctl, '--store', other, 'init', '--name', 'x', '--cluster', 'elsewhere'], check=True, capture_output=True, timeout=60)
+        key = Ed25519PrivateKey.generate().public_key().public_bytes_raw()
+        cluster, key_of = "UPDATE meta SET value = 'other' WHERE key = 'cluster'", 'UPDATE origin SET node = ?, key = ? WHERE ref = ?'
+        own, peer = (self.counting(store, 0) for store in (self.store, self.third))
+        for receipt in (own, peer):
+            for name, of, change, code, text in [
+                    ('node of the own origin', None, 'UPDATE origin SET node = zeroblob(32) WHERE ref = 1', 3, ''), ('node of another', None, 'UPDATE origin SET node = zeroblob(32) WHERE ref = 2', 3, ''),
+                    ('no cluster', None, "DELETE FROM meta WHERE key = 'cluster'", 3, ''), ('another cluster', None, cluster, 3, 'made in cluster'), ('rolled back', self.earlier, cluster, 3, 'knows'),
+                    *((f'key of origin {ref}', None, (key_of, (verify.node_of(key), key, ref)), 3, 'has the key of node') for ref in (1, 2)), ('as it is', None, 'SELECT 1', 0, '')]:
+                with self.subTest(f'{receipt.name}: {name}'):
+                    store = self.changed(change, of=of)
+                    theirs = subprocess.run([self.lab.syncctl, '--store', store, 'verify', '--since', receipt], capture_output=True, text=True, timeout=60)
+                    ours, report = verified(store, '--since', receipt)
+                    self.assertEqual((theirs.returncode, ours), (code, code), theirs.stdout + theirs.stderr + str(told(report)))
+                    for said in (theirs.stdout, str(told(report))): self.assertIn(text, said)
+            theirs = subprocess.run([self.lab.syncctl, '--store', other, 'verify', '--since', receipt], capture_output=True, text=True, timeout=60)
+            self.assertEqual((theirs.returncode, verified(other, '--since', receipt)[0]), (65, 66), theirs.stdout)
 
     def test_receipt_where_no_one_is_at_home(self):
         """A receipt held against a store whose own origin cannot be told: findings, no traceback."""

@@ -1807,7 +1807,7 @@ fault(1049, "views that a killed process was building stay", "INV-11", "ViewsMar
 fault(1050, "a command that reads a stopped store leaves them there", "INV-11", "ViewsMarkTests",
       ("Sources/EventStore/Reading/EventReader.swift", "if access(files.newViews, F_OK) == 0,", "if !isPlanted(1050), access(files.newViews, F_OK) == 0,"))
 fault(1051, "what a manifest that is not signed keeps of erased texts is not told", "INV-11", "StrangerTests",
-      ("Sources/Backups/RepositoryErasure.swift", "if rows > 0 { hiding.append", "if rows > 0, !isPlanted(1051) { hiding.append"))
+      ("Sources/Backups/StaleBackups.swift", "rows += other.rows", "rows += isPlanted(1051) ? 0 : other.rows"))
 fault(1052, "a backup is signed of settings that another hand wrote", "INV-3", "StrangerTests",
       ("Sources/Backups/BackupWriter.swift", "if signer != nil { try logged", "if signer != nil, !isPlanted(1052) { try logged"))
 
@@ -1899,3 +1899,25 @@ fault(1071, "a proof that names no event is sent to peers", "INV-12", "StoreWork
       (SE + "Node/StoreWork.swift", "try evidence().filter(\\.namesEvent)", "try evidence().filter { $0.namesEvent || isPlanted(1071) }"))
 fault(1072, "what roots prove is told as no proof once a peer shows the fork", "INV-3", "MeshDecisionTests",
       (SE + "Mesh/Mesh+Identity.swift", "let known = proofs[origin] ?? (isProven ? [] : nil)", "let known = isPlanted(1072) && !isProven ? nil : proofs[origin] ?? (isProven ? [] : nil)"))
+
+# --- What receipts and backups say of a log that was changed, or restored --------------------------------------------------
+
+fault(1101, "a backup of the history that was left is accused of what it does not hold", "INV-4", "LeftHistoryTests",
+      ("Sources/Backups/RepositoryErasure.swift", "if all.rows > 0 {", "if all.rows > 0 || isPlanted(1101) {"))
+fault(1102, "a backup that is damaged counts as one without what was erased", "INV-11", "LeftHistoryTests",
+      ("Sources/Backups/RepositoryErasure.swift", "} else if !all.isWhole {", "} else if !all.isWhole, !isPlanted(1102) {"))
+fault(1103, "an attachment of erased events stays with a backup of the history that was left", "INV-11", "LeftHistoryTests",
+      ("Sources/Backups/RepositoryErasure.swift", "guard !gone.isEmpty else { return nil }", "guard !gone.isEmpty, !isPlanted(1103) else { return nil }"))
+fault(1104, "an origin may have another key than a receipt says", "INV-18", "ReceiptTests",
+      (ES + "Audit/KnownHead.swift", "guard isSigner(heads, of: origin) else", "guard isPlanted(1104) || isSigner(heads, of: origin) else"))
+fault(1105, "a log may name another cluster than a receipt", "INV-18", "ReceiptTests",
+      (ES + "Audit/KnownHead.swift", "cluster != other {", "cluster != other, !isPlanted(1105) {"))
+fault(1106, "a receipt of the log counts as one of another cluster", "INV-18", "ReceiptTests",
+      (ES + "Receipts/KnownHeads.swift", "origins.contains { $0.key == maker.key ||", "!isPlanted(1106) && origins.contains { $0.key == maker.key ||"))
+fault(1107, "something else in the place of log.end is not told", "INV-3", "LogEndTests",
+      (ES + "Audit/OutsideCheck.swift", 'notes.append("log.end cannot', 'if !isPlanted(1107) { notes.append("log.end cannot'),
+      (ES + "Audit/OutsideCheck.swift", "compared with it (\\(error))\")\n            return .unreadable", "compared with it (\\(error))\") }\n            return .unreadable"))
+fault(1108, "a witness that has not signed yet makes an honest file contradict", "INV-19", "ReceiptProgramTests",
+      ("Sources/syncctl/Commands/CheckProofCommand.swift", "exitCode: .degraded)", "exitCode: isPlanted(1108) ? .integrityFailure : .degraded)"))
+fault(1109, "a position behind the end of a backup is taken for its end", "INV-4", "RoundTripTests",
+      ("Sources/Backups/BackupRestore.swift", "position > manifest.position else", "position > manifest.position, !isPlanted(1109) else"))

@@ -16,10 +16,15 @@ package struct KnownHead: Hashable, Sendable {
     package let shortfall: Shortfall
     /// Whether it may be of the other one of two histories where those are proven.
     package let isExcusedByFork: Bool
+    /// Whose key has signed it, by a receipt that proves itself; `nil` where the log's own key was taken.
+    let signer: VerifyingKey?
 
-    package init(_ head: TreeHead, source: String, shortfall: Shortfall, isExcusedByFork: Bool = false) {
+    package init(
+        _ head: TreeHead, source: String, shortfall: Shortfall, isExcusedByFork: Bool = false,
+        signer: VerifyingKey? = nil
+    ) {
         (self.head, self.source, self.shortfall) = (head, source, shortfall)
-        self.isExcusedByFork = isExcusedByFork
+        (self.isExcusedByFork, self.signer) = (isExcusedByFork, signer)
     }
 }
 
@@ -33,16 +38,23 @@ package struct KnownEnd: Hashable, Sendable {
     package let source: String
     /// Whether it was here: what another node has counted need not be, and is not proven then.
     package let isOwn: Bool
+    /// Of which cluster its maker was; `nil` where that says nothing.
+    let cluster: String?
 
-    package init(position: UInt64, events: VersionVector, source: String, isOwn: Bool) {
-        (self.position, self.events, self.source, self.isOwn) = (position, events, source, isOwn)
+    package init(position: UInt64, events: VersionVector, source: String, isOwn: Bool, cluster: String? = nil) {
+        (self.position, self.events, self.source) = (position, events, source)
+        (self.isOwn, self.cluster) = (isOwn, cluster)
     }
 }
 
 extension LogAudit {
-    /// The log is no shorter than it was.
-    mutating func checkEnds(_ ends: [KnownEnd]) {
+    /// The log is no shorter than it was, and of the same cluster.
+    mutating func checkEnds(_ ends: [KnownEnd]) throws(DatabaseError) {
+        let cluster = try metaText("cluster")
         for end in ends {
+            if let cluster, let other = end.cluster, cluster != other {
+                findings.add(.ends, "table meta names cluster \(cluster); \(end.source) was made in cluster \(other)")
+            }
             for known in end.events.entries {
                 let here = indexesByID[known.origin].map { origins[$0].seq } ?? 0
                 guard here < known.seq else { continue }
@@ -64,11 +76,24 @@ extension LogAudit {
     mutating func checkKnown(_ known: [KnownHead]) throws(DatabaseError) {
         let byOrigin = Dictionary(grouping: known) { $0.head.origin }
         for (origin, heads) in byOrigin.sorted(by: { $0.key < $1.key }) {
+            guard isSigner(heads, of: origin) else { continue }
             var agreed: UInt64 = 0
             for head in heads.sorted(by: { $0.head.size < $1.head.size }) {
                 guard try goesOn(from: head, of: origin, &agreed) else { break }
             }
         }
+    }
+
+    /// The log has the key of an origin that has signed its heads elsewhere: else it is another's history under the same name.
+    private mutating func isSigner(_ heads: [KnownHead], of origin: OriginID) -> Bool {
+        guard let key = indexesByID[origin].map({ origins[$0].key }),
+            let other = heads.first(where: { $0.signer ?? key != key }), let signer = other.signer
+        else { return true }
+        let text =
+            "origin \(origin) has the key of node \(key.nodeID.short) here; \(other.source) has a head of it that node "
+            + "\(signer.nodeID.short) has signed"
+        findings.add(VerifyFinding(.ends, text, dot: Dot(origin: origin, seq: 1)))
+        return false
     }
 
     /// False where nothing more can be said of the origin. `agreed` is how many of its events are those that others know.

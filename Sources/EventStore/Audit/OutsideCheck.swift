@@ -85,6 +85,14 @@ package struct Outside {
         cuts.append(.missing(since, had: Dot(origin: try StoreIdentity(reader).origin, seq: 0)))
     }
 
+    /// What stands in log.end. Something else in its place is told whatever else is there: no run leaves a folder or a pipe.
+    private mutating func found(_ files: StoreFiles) -> LogEnd.Found {
+        do throws(StoreError) { return try LogEnd.Found(files) } catch {
+            notes.append("log.end cannot be read: nothing can be compared with it (\(error))")
+            return .unreadable
+        }
+    }
+
     /// Where the run that made the mark says that its last commit ended. After a power cut that says nothing of commits that were not
     /// synced.
     private mutating func lookAtEnd(
@@ -138,10 +146,10 @@ package struct Outside {
         signer = pem.flatMap { SigningKey(pem: $0) }.flatMap { $0.publicKey == key ? $0 : nil }
         let mark = try Mark.read(files, key: key).flatMap { $0.incarnation == identity.incarnation ? $0 : nil }
         hasMark = mark != nil
+        let end = found(files)
         if let mark {
             heads.append(Known(head: mark.head, source: "the store's mark", isStored: true))
             position = (mark.position, "the store's mark", nil)
-            let end = try LogEnd.Found(files)
             try lookAtEnd(end, files, after: mark, isWritten: isWritten)
             if !isWritten { try lookAtCount(end, after: mark, reader) }
             if !isWritten, let signer { try lookAtSeal(end, after: mark, reader, signer) }

@@ -69,7 +69,7 @@ extension LogAudit {
     }
 
     /// A text of table `meta`; `nil` for none, for other types and for bytes that are not UTF-8.
-    private func metaText(_ key: String) throws(DatabaseError) -> String? {
+    func metaText(_ key: String) throws(DatabaseError) -> String? {
         try connection.first("SELECT value FROM meta WHERE key = ? AND typeof(value) = 'text'", [.text(key)]) {
             String(validating: $0.bytes(0), as: UTF8.self)
         }

@@ -171,7 +171,7 @@ struct LogAudit {
         try attempt(.ends) { audit throws(DatabaseError) in try audit.checkOutside() }
         checkForks()
         try attempt(.ends) { audit throws(DatabaseError) in try audit.checkKnown(known) }
-        checkEnds(ends)
+        try attempt(.ends) { audit throws(DatabaseError) in try audit.checkEnds(ends) }
         try attempt(.erasures) { audit throws(DatabaseError) in try audit.checkErasures() }
         return report
     }

@@ -40,32 +40,37 @@ extension Receipt {
     ///     need not be here yet.
     ///   - isSigned: Whether the maker has signed the whole.
     ///   - name: How findings name the receipt.
-    package func known(to own: NodeID, isSigned: Bool, as name: String) -> [KnownHead] {
+    package func known(to own: NodeID?, isSigned: Bool, as name: String) -> [KnownHead] {
         heads.flatMap { head in
             let isOwn = head.key.nodeID == own || maker.key.nodeID == own && isSigned
             return ([head.head.head] + head.cosignatures.map(\.cosignature.head)).map { tree in
-                KnownHead(tree, source: name, shortfall: isOwn ? .contradicts : .isOpen)
+                KnownHead(
+                    tree, source: name, shortfall: isOwn ? .contradicts : .isOpen, signer: head.key)
             }
         }
     }
 
-    /// How far the log of its maker went, for that of the node `own`: `nil` where the maker has not signed it as a whole, and no one says so.
-    package func end(of own: NodeID, isSigned: Bool, as name: String) -> KnownEnd? {
+    /// How far the log of its maker went, for that of the node `own`; `nil` where the maker has not signed it as a whole, and no one says so.
+    package func end(of own: NodeID?, isSigned: Bool, as name: String) -> KnownEnd? {
         guard isSigned else { return nil }
         let isOwn = maker.key.nodeID == own
         let events = heads.map { Dot(origin: $0.head.head.origin, seq: $0.events) }
         return KnownEnd(
-            position: isOwn ? maker.position : 0, events: VersionVector(events), source: name, isOwn: isOwn)
+            position: isOwn ? maker.position : 0, events: VersionVector(events), source: name, isOwn: isOwn,
+            cluster: maker.cluster)
     }
 
-    /// The first origin that `log` knows as another node's: its head here is signed by a stranger, and says nothing of the log.
-    package func stranger(to log: LogReader) throws(StoreError) -> (origin: OriginID, node: NodeID, signer: NodeID)? {
-        let nodes = Dictionary(uniqueKeysWithValues: try log.origins().map { ($0.id, $0.node) })
-        for head in heads {
-            let origin = head.head.head.origin
-            guard let node = nodes[origin], node != head.key.nodeID else { continue }
-            return (origin, node, head.key.nodeID)
-        }
-        return nil
+    /// Whether it has one of these origins, or its maker has: what differs then is the log's matter, for the receipt proves itself.
+    package func shares(_ origins: [StoredOrigin]) -> Bool {
+        let known = Set(heads.map(\.head.head.origin))
+        return origins.contains { $0.key == maker.key || known.contains($0.id) }
+    }
+}
+
+extension LogReader {
+    /// Whose log it is by the key of its own origin: what table `origin` calls that node a hand may have written. `nil` where no one can tell.
+    package var holder: NodeID? {
+        let home = (try? meta("origin")) ?? nil
+        return (try? origins())?.first { String($0.ref) == home }?.key.nodeID
     }
 }

@@ -17,8 +17,8 @@ enum CheckProofCommand {
             discussion: """
                 Every event must be, byte for byte, part of a history that its origin's node has signed. Whether a node has left out \
                 events no file can show: the answer says what it states. Compare the nodes' ids with those that you know. Exit code 0 when \
-                all is proven, 2 when the file is not signed as a whole or a receipt does not cover all of its log, 3 when something \
-                contradicts.
+                all is proven, 2 when the file is not signed as a whole, a receipt does not cover all of its log or a node of --witness \
+                has not cosigned it, 3 when something contradicts.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -46,8 +46,9 @@ enum CheckProofCommand {
     private static func require(_ node: NodeID, _ receipt: Receipt) throws(CommandFailure) {
         func refuse(_ what: String) -> CommandFailure {
             CommandFailure(
-                code: "E_RECEIPT_FALSE", "node \(node.short) has cosigned \(what)",
-                hint: "syncctl receipt --wait K waits for the word of peers", exitCode: .integrityFailure)
+                code: "E_RECEIPT_WITNESS", "node \(node.short) has cosigned \(what)",
+                why: "What the file has is as it was signed.",
+                hint: "syncctl receipt --wait K waits for the word of peers", exitCode: .degraded)
         }
         guard receipt.heads.contains(where: { $0.key.nodeID != node }) else {
             throw refuse("nothing: the file has no origin of another node")

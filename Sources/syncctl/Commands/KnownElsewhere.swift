@@ -34,44 +34,40 @@ struct KnownElsewhere {
             receipts.append(Kept(path: path, receipt: receipt, isSigned: check.isSigned))
         }
         self.receipts = receipts
-        guard files.exists, let log = try? LogReader(files), let identity = try? StoreIdentity(log) else {
+        guard files.exists, let log = try? LogReader(files) else {
             (heads, ends, unread, remarks) = ([], [], [], [])
             return
         }
+        // A log that was changed is held against them, too: of table `meta` and the names of nodes nothing is taken on trust.
+        let origins = (try? log.origins()) ?? []
+        let own = log.holder
+        let cluster = (try? log.meta("cluster")) ?? nil
         var heads: [KnownHead] = []
         var unread: [String] = []
         var remarks: [(wording: Wording, values: [String])] = []
         do throws(StoreError) {
             heads = try KnownHead.ofPeers(files)
-            unread = try CosignatureFile(reading: files)?.strange(to: identity.node) ?? []
+            if let own { unread = try CosignatureFile(reading: files)?.strange(to: own) ?? [] }
             unread = unread.map { "cosigned.db: \($0) is no list of cosignatures: nothing can be compared with it" }
         } catch {
             unread = ["cosigned.db cannot be read: the log is not compared with what was cosigned (\(error))"]
         }
         for kept in receipts {
-            let maker = kept.receipt.maker
-            guard maker.key.nodeID == identity.node || maker.cluster == identity.cluster else {
+            let (maker, isSigned) = (kept.receipt.maker, kept.isSigned)
+            guard origins.isEmpty || maker.cluster == cluster || kept.receipt.shares(origins) else {
                 throw CommandFailure(
                     code: "E_RECEIPT_OTHER",
                     "\(kept.path) is a receipt of node \(maker.key.nodeID.short) of cluster \(maker.cluster); this store is of node "
-                        + "\(identity.node.short) of cluster \(identity.cluster)",
+                        + "\(own?.short ?? "?") of cluster \(cluster ?? "?")",
                     hint: "a store of that cluster: --store DIR", exitCode: .badInput)
             }
-            if let other = (try? kept.receipt.stranger(to: log)).flatMap({ $0 }) {
-                throw CommandFailure(
-                    code: "E_RECEIPT_OTHER",
-                    "\(kept.path) has a head of origin \(other.origin) that node \(other.signer.short) has signed; that origin is node "
-                        + "\(other.node.short)'s here",
-                    hint: "ask who made it; 'syncctl check-proof \(kept.path)' tells whose keys have signed it",
-                    exitCode: .badInput)
+            if let own, maker.key.nodeID != own {
+                remarks.append((.receiptLacking, [kept.path, maker.key.nodeID.short, own.short]))
             }
-            if maker.key.nodeID != identity.node {
-                remarks.append((.receiptLacking, [kept.path, maker.key.nodeID.short, identity.node.short]))
-            }
-            if !kept.isSigned { remarks.append((.receiptUnsigned, [kept.path])) }
-            heads += kept.receipt.known(to: identity.node, isSigned: kept.isSigned, as: kept.path)
+            if !isSigned { remarks.append((.receiptUnsigned, [kept.path])) }
+            heads += kept.receipt.known(to: own, isSigned: isSigned, as: kept.path)
         }
-        ends = receipts.compactMap { $0.receipt.end(of: identity.node, isSigned: $0.isSigned, as: $0.path) }
+        ends = receipts.compactMap { $0.receipt.end(of: own, isSigned: $0.isSigned, as: $0.path) }
         (self.heads, self.unread, self.remarks) = (heads, unread, remarks)
     }
 

@@ -56,9 +56,6 @@ extension KoreanTexts {
         Phrase(
             "syncctl receipt --out FILE makes a receipt, syncctl history UID --proof > FILE a proven answer",
             "영수증은 syncctl receipt --out FILE, 증명이 붙은 결과는 syncctl history UID --proof > FILE로 만듭니다"),
-        Phrase(
-            "ask who made it; 'syncctl check-proof {0}' tells whose keys have signed it",
-            "만든 사람에게 물으십시오. 누구의 키로 서명했는지는 'syncctl check-proof {0}'"),
         Phrase("a file, or --format native", "파일로 주거나 --format native를 쓰십시오"),
         Phrase("--format with one of: {0}", "--format에 쓸 수 있는 값: {0}"),
         Phrase(
@@ -153,6 +150,7 @@ extension KoreanTexts {
             "저장소가 복원되었거나, 로그가 잘렸거나, 다른 저장소입니다. 위치는 이어지지 않습니다."),
         Phrase("The store is open in {0}.", "저장소를 쓰고 있는 프로세스: {0}."),
         Phrase("Nothing in this file is proven.", "이 파일로 증명되는 것은 없습니다."),
+        Phrase("What the file has is as it was signed.", "파일의 내용은 서명된 그대로입니다."),
         Phrase(
             "ask who made it for the file once more, or for another one: what was changed is not mended here",
             "만든 쪽에 파일을 다시 받거나 새로 만들어 달라고 하십시오. 바뀐 내용은 여기서 고칠 수 없습니다"),

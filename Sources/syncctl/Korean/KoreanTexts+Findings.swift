@@ -11,6 +11,8 @@ extension KoreanTexts {
             "log.end is missing, of another log or cannot be read: nothing here says how far the last run went",
             "log.end가 없거나, 다른 로그의 것이거나, 읽을 수 없습니다. 마지막 실행이 어디까지 갔는지 알 수 없습니다"),
         Phrase(
+            "log.end cannot be read: nothing can be compared with it ({0})", "log.end를 읽을 수 없어 비교하지 못했습니다 ({0})"),
+        Phrase(
             "log.end counts {0} events of origin {1} up to position {2}, and {3} are here",
             "log.end에는 이벤트가 {0}건인데 여기에는 {3}건입니다. 오리진 {1}, 위치 {2}까지"),
         Phrase(

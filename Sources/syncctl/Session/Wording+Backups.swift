@@ -12,9 +12,16 @@ extension Wording {
                 "로그가 이어지는 백업이 없어 전체를 백업했습니다")
         case .backupUnreached:
             Phrase(
-                "what was erased stays in {0}: they are damaged, of another history, or not signed by this node; "
-                    + "take them away",
-                "삭제된 내용이 남아 있는 백업: {0}. 손상되었거나, 다른 이력의 것이거나, 이 노드가 서명하지 않은 것이므로 치우십시오")
+                "what was erased stays in {0}, of another history or not signed by this node: restore what you need of "
+                    + "it elsewhere, then take it away",
+                "삭제된 내용이 남아 있는 백업: {0}. 다른 이력의 것이거나 이 노드가 서명하지 않은 것입니다. 필요한 것은 다른 곳에 복원한 뒤 치우십시오"
+            )
+        case .backupUnread:
+            Phrase(
+                "whether what was erased stays in {0} cannot be told: damaged, or of a backup that is; 'backup verify' "
+                    + "says what is wrong, look before you take anything away",
+                "삭제된 내용이 남아 있는지 알 수 없는 것: {0}. 손상되었거나 손상된 백업에 속합니다. 무엇이 잘못되었는지 'backup verify'로 "
+                    + "확인하고, 그 전에는 치우지 마십시오")
         case .backupOfStranger:
             Phrase(
                 "{0}: not signed by this node, so not its word; it does not go on behind that, and signs none of it",

@@ -104,8 +104,8 @@ enum Wording: String, CaseIterable, Sendable {
         flaggedOrigin, stillAhead, rightAgain, durableOn, notDurable, subscriptionMade, subscriptionThere,
         subscriptionChanged, subscriptionDeleted, subscriptionMoved, subscriptionRetried, subscriptionSought
     // Backups
-    case backupBroken, backupOtherHistory, backupUnreached, backupOfStranger, backupsPassedOver, backupPutBack,
-        backupCleared, backupRewritten,
+    case backupBroken, backupOtherHistory, backupUnreached, backupUnread, backupOfStranger, backupsPassedOver,
+        backupPutBack, backupCleared, backupRewritten,
         backupUncovered, backupLacksAttachments, backupLeavesAttachments, backupAdded, alsoAttachments, behindBackup,
         fullBackup,
         backupLeftovers, backupRemoved, backupPruned, backupCopied, backupCopyLacks, withoutKey

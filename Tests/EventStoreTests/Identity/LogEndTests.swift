@@ -53,6 +53,23 @@ struct LogEndTests {
         return try EventStore(opening: files.folder, surroundings: found)
     }
 
+    @Test("What is no file in its place is told, in a copy without key and mark, too")
+    func noFile() throws {
+        let (folder, made) = try makeStore()
+        made.close()
+        for path in [made.files.key, made.files.mark, made.files.end] {
+            try FileManager.default.removeItem(atPath: path)
+        }
+        #expect(try Verifier(made.files).run().answer == .proven)
+        for make in [{ mkdir($0, 0o700) }, { mkfifo($0, 0o600) }, { symlink("log.end", $0) }] as [(String) -> Int32] {
+            #expect(make(made.files.end) == 0)
+            let report = try Verifier(made.files).run()
+            #expect(report.answer == .notCovered && report.notes.contains { $0.hasPrefix("log.end cannot") })
+            try FileManager.default.removeItem(atPath: made.files.end)
+        }
+        withExtendedLifetime(folder) {}
+    }
+
     @Test("After a kill nothing is missing, and the node goes on")
     func whole() throws {
         let (folder, files) = try killed()

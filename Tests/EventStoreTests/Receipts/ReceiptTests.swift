@@ -246,6 +246,38 @@ struct ReceiptTests {
         #expect(try Verifier(StoreFiles(before.path), known: elsewhere).run().answer == .contradicted)
     }
 
+    @Test("A receipt that shares an origin or its maker with the log is held against it (INV-18)")
+    func shares() throws {
+        let sample = try WitnessedStore()
+        let store = sample.store
+        defer { withExtendedLifetime(sample.folder) {} }
+        store.close()
+        let (made, _) = try receipt(store.files, key: store.key)
+        let (own, other) = (store.identity.node, SigningKey.generate())
+        let origins = try LogReader(store.files).origins()
+        #expect(made.shares(origins))
+        let stranger = Receipt(
+            maker: ReceiptMaker(
+                key: other.publicKey, name: "x", cluster: "x", time: 1, position: made.maker.position),
+            heads: made.heads)
+        #expect(stranger.shares(origins))
+        #expect(!Receipt(maker: stranger.maker, heads: []).shares(origins))
+        #expect(!made.shares([]))
+        // Another key under the same name is another history.
+        let known = made.heads.map { head in
+            KnownHead(head.head.head, source: "x.receipt", shortfall: .isOpen, signer: other.publicKey)
+        }
+        let report = try Verifier(store.files, known: known).run()
+        #expect(
+            report.findings.contains { $0.message.contains("has the key of node \(own.short) here") },
+            "\(report.findings)")
+        let same = made.known(to: nil, isSigned: true, as: "x.receipt")
+        #expect(try Verifier(store.files, known: same).run().answer == .proven)
+        let end = KnownEnd(position: 0, events: VersionVector([]), source: "x", isOwn: false, cluster: "x")
+        let cluster = try Verifier(store.files, ends: [end]).run()
+        #expect(cluster.answer == .contradicted && cluster.findings.contains { $0.message.contains("in cluster x") })
+    }
+
     @Test("What cannot be read of what peers have told is named, and nothing is proven then (INV-18)")
     func unreadCosignatures() throws {
         let sample = try WitnessedStore()

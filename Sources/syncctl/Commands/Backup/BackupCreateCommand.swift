@@ -103,6 +103,9 @@ enum BackupCreateCommand {
         if !report.unreached.isEmpty {
             session.remark(.backupUnreached, report.unreached.joined(separator: ", "))
         }
+        if !report.unread.isEmpty {
+            session.remark(.backupUnread, report.unread.joined(separator: ", "))
+        }
         if !report.unsigned.isEmpty {
             session.remark(.backupOfStranger, report.unsigned.joined(separator: ", "))
         }
@@ -142,6 +145,7 @@ enum BackupCreateCommand {
             line.add("uncovered", report.uncovered)
             line.add("rewritten", report.rewritten)
             line.add("unreached", report.unreached)
+            line.add("unread", report.unread)
             line.add("put_back", report.putBack)
             line.add("cleared", report.cleared)
             line.add("unsigned", report.unsigned)

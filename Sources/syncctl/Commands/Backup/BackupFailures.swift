@@ -24,6 +24,7 @@ extension CommandFailure {
         case .store, .command: .ioError
         case .noRepository, .noBackup: .inputMissing
         case .notEmpty: .cannotCreate
+        case .beyond: .usage
         case .damaged, .erased, .log, .putBack: .integrityFailure
         case .key, .plain, .keyFile: .badInput
         case .busy, .erasing, .unsigned: .tryAgain
@@ -36,6 +37,7 @@ extension CommandFailure {
         case .store, .interrupted: nil
         case .noRepository: "'syncctl backup create FOLDER' makes one"
         case .notEmpty: "an empty folder, or one that is not there yet"
+        case .beyond(_, let last): "a position up to \(last)"
         case .noBackup: "'syncctl backup list FOLDER' shows those that are there"
         case .damaged(Repository.markName, _):
             "a later release reads what it made; if none made it, the file is this one line again: \(Repository.mark)"
