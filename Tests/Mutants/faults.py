@@ -757,8 +757,9 @@ fault(366, "of two with one content the second is done before the first", "INV-1
 fault(367, "what was set aside counts where nothing says so", "INV-14", "MachineTests",
       (SU + "SubscriptionMachine+Parking.swift", "        needs.advance(to: proof)\n", "        if !isPlanted(367) { needs.advance(to: proof) }\n"))
 fault(368, "an event parked twice within a millisecond is not parked", "INV-14", "RecordTests",
-      (SU + "SubscriptionRecords.swift", "parked[dot].map({ $0.at < at }) == true",
-       "parked[dot].map({ isPlanted(368) ? $0.at.milliseconds <= at.milliseconds : $0.at < at }) == true"))
+      (SU + "SubscriptionRecords.swift", "{ (a.at, a.proof) < (b.at, b.proof) }",
+       "{\n            isPlanted(368) ? (a.at.milliseconds, a.parked == nil ? 1 : 0) < (b.at.milliseconds, b.parked == nil ? 1 : 0)\n"
+       "                : (a.at, a.proof) < (b.at, b.proof)\n        }"))
 fault(369, "what was open is handed out before what stands before it here", "INV-16", "MachineTests",
       (SU + "SubscriptionMachine.swift", "            pending[open.dot] = (attempts(open), mark)\n",
        "            if isPlanted(369) { insert(open.dot, event.key, mark, event.position, attempts: attempts(open), isRetried: false); continue }\n"
@@ -1878,3 +1879,10 @@ fault(1084, "a worthless file comes without a way out", "INV-19", "ReceiptProgra
       ("Sources/syncctl/Client/ReceiptFile.swift", "hint: \"ask who made it for the file once more,", "hint: isPlanted(1084) ? nil : \"ask who made it for the file once more,"))
 fault(1085, "a file of which nothing is known stays for ever", "INV-11", "AttachmentStoreTests",
       (ES + "Attachments/AttachmentStore.swift", "try isNamed(file.digest) ? .present : .unnamed", "try isNamed(file.digest) || isPlanted(1085) ? .present : .unnamed"))
+fault(1086, "an event stays parked that another home has acked", "INV-14", "AckedTests",
+      (SU + "SubscriptionRecords+Acked.swift", "guard !states.isEmpty, case let turns", "guard !states.isEmpty, !isPlanted(1086), case let turns"))
+fault(1087, "what is done because it was set aside is taken for acked", "INV-15", "AckedTests",
+      (SU + "SubscriptionRecords+Acked.swift", ": needs.contains(turn.proof)", ": needs.contains(turn.proof) && !isPlanted(1087)"))
+fault(1088, "a home puts two sets together before it looks for acks of what is parked", "INV-14", "ChangedSubscriptionTests",
+      ("Sources/syncd/Feed/SubscriptionDesk+State.swift", "guard records.isHome(store.identity.node, of: record.id) else",
+       "guard !isPlanted(1088), records.isHome(store.identity.node, of: record.id) else"))
