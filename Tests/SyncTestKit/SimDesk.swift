@@ -271,7 +271,7 @@ final class SimDesk {
 
     private func isSilent(_ home: NodeID) -> Bool {
         let link = node.mesh.current.first { $0.node == home }?.link
-        if let last = link.flatMap({ node.sessions[$0]?.session.lastReceived }) ?? node.lastHeard[home] {
+        if let last = link.flatMap({ node.sessions[$0]?.session.lastHeard }) ?? node.lastHeard[home] {
             heardAt[home] = sim.now - min(sim.now, (now - min(now, last)) * 1_000)
         }
         let last = heardAt[home] ?? sim.now
