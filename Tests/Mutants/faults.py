@@ -1268,8 +1268,8 @@ fault(670, "a stream goes on after its session was logged out", "INV-13", "DoorT
 fault(671, "a page that has waited is given to who was logged out", "INV-13", "DoorTests",
       (SD + "Endpoints/ReadPool.swift", "guard stands(next.caller) else", "guard stands(next.caller) || isPlanted(671) else"))
 fault(672, "a short form stores what no list shows", "", "DoorTests",
-      (SD + "Endpoints/KeepEndpoint.swift", "UserListForm.refusal(draft.type, JSONObject(validated: draft.payload))",
-       "(isPlanted(672) ? nil : UserListForm.refusal(draft.type, JSONObject(validated: draft.payload)))"))
+      (SD + "Endpoints/KeepEndpoint.swift", "AppendBatch.Problem(formOf: draft)\n",
+       "(isPlanted(672) ? nil : AppendBatch.Problem(formOf: draft))\n"))
 fault(673, "a length beyond 64 bits is waited for", "INV-9", "DoorTests HTTPParserTests",
       (SE + "Networking/HTTP/HTTPHead.swift", "guard let count = UInt64(field.value) else",
        "guard let count = UInt64(field.value) ?? (isPlanted(673) ? .max : nil) else"))
@@ -1673,7 +1673,7 @@ fault(979, "a socket that is open to all is not told", "INV-13", "OperatorTests"
 fault(980, "a provider's name parts an actor", "INV-13", "OperatorTests",
       (SD + "Configuration/IssuerList.swift", "credential: name) != nil else", "credential: name) != nil || isPlanted(980) else"))
 fault(981, "a third reads what two say to each other", "INV-13", "DoorRulesTests",
-      ("Sources/Access/Membership.swift", "self = isOne ? .always : .none", "self = isOne || isPlanted(981) ? .always : .none"))
+      ("Sources/Access/Membership.swift", "views) ? .always : .none", "views) || isPlanted(981) ? .always : .none"))
 fault(982, "a configuration is taken that is no text", "INV-13", "OperatorTests",
       (SD + "Setup/Settings.swift", "guard let text = String(validating: bytes, as: UTF8.self) else {",
        "guard let text = String(validating: bytes, as: UTF8.self) ?? (isPlanted(982) ? String(decoding: bytes, as: UTF8.self) : nil) else {"))
@@ -1886,3 +1886,25 @@ fault(1087, "what is done because it was set aside is taken for acked", "INV-15"
 fault(1088, "a home puts two sets together before it looks for acks of what is parked", "INV-14", "ChangedSubscriptionTests",
       ("Sources/syncd/Feed/SubscriptionDesk+State.swift", "guard records.isHome(store.identity.node, of: record.id) else",
        "guard !isPlanted(1088), records.isHome(store.identity.node, of: record.id) else"))
+fault(1089, "a misspelt member of a short form clears the others", "INV-13", "DoorFormsTests",
+      (SD + "Answers/Reply.swift", "try object.requireOnly(names) } catch {", "if !isPlanted(1089) { try object.requireOnly(names) } } catch {"))
+fault(1090, "a contact that contradicts its path is stored", "INV-13", "DoorFormsTests",
+      (SD + "Endpoints/KeepEndpoint.swift", "guard named == nil ||", "guard named == nil || isPlanted(1090) ||"))
+fault(1091, "a program keeps two from beginning their conversation", "INV-13", "DoorFormsTests",
+      (SD + "Endpoints/AppendPermission.swift", "let known = beginsDirect(draft, conversation) ?", "let known = !isPlanted(1091) && beginsDirect(draft, conversation) ?"))
+fault(1092, "a conversation that others have begun is there for one of the two", "INV-13", "DoorFormsTests",
+      (SD + "Endpoints/KeepEndpoint.swift", "return isOpen && begun", "return (isOpen || isPlanted(1092)) && begun"))
+fault(1093, "a user's line that no view reads is stored", "INV-13", "DoorFormsTests",
+      (SD + "Endpoints/AppendPermission.swift", "if caller.isUser(draft.author ?? draft.user), let problem", "if !isPlanted(1093), caller.isUser(draft.author ?? draft.user), let problem"))
+fault(1094, "the reading of messages is not asked beforehand", "INV-13", "MalformedPayloadTests",
+      (ES + "Views/PayloadForm.swift", "RoomsView.refusal(type, payload,", "isPlanted(1094) ? nil : RoomsView.refusal(type, payload,"))
+fault(1095, "a home that refuses the exchange counts as heard", "INV-14", "SubscriptionNodesTests",
+      (SE + "Session/SyncSession.swift", "{ hasOpened ? lastReceived : nil }", "{ hasOpened || isPlanted(1095) ? lastReceived : nil }"))
+fault(1096, "two roles in one are a user", "INV-13", "DoorFormsTests",
+      ("Sources/Access/Role.swift", "return isList ? ", "return isList && !isPlanted(1096) ? "))
+fault(1097, "an event that is not parked is told as a subscription that is not there", "INV-14", "DoorFormsTests",
+      ("Sources/syncctl/Commands/SubscriptionsCommand.swift", "error.hint?.hasSuffix(", "!isPlanted(1097) && error.hint?.hasSuffix("))
+fault(1098, "a place is no time as people say it", "INV-14", "DoorFormsTests",
+      ("Sources/syncctl/Commands/SubscriptionsCommand.swift", "guard ![\"now\", \"first\"].contains(text),", "guard !isPlanted(1098), ![\"now\", \"first\"].contains(text),"))
+fault(1099, "a particle keeps a time from being read", "", "DoorFormsTests",
+      ("Sources/syncctl/Session/Session.swift", "dropLast(particle?.count ?? 0)", "dropLast(isPlanted(1099) ? 0 : particle?.count ?? 0)"))
