@@ -33,12 +33,10 @@ package struct Membership: Hashable, Sendable {
     /// leaves, to that moment. In a conversation that keeps no list of who takes part, that is each who has said something there, and each in
     /// whose history one of its events stands.
     ///
-    /// A conversation of two is of these two alone, whatever other nodes bring of who joins or leaves.
+    /// A conversation of two is of these two alone, whatever programs or other nodes bring into it.
     package init(of member: String, in conversation: String, _ views: ViewReader) throws(StoreError) {
-        if DirectConversation.isID(conversation),
-            let isOne = try Self.isOfTwo(member, conversation, views)
-        {
-            self = isOne ? .always : .none
+        if DirectConversation.isID(conversation) {
+            self = try Self.isOfTwo(member, conversation, views) ? .always : .none
             return
         }
         let participant = try views.participant(member, of: conversation)
@@ -62,22 +60,18 @@ package struct Membership: Hashable, Sendable {
     }
 
     /// Those among whom the two are looked for.
-    private static let mostNames = 16
+    private static let mostNames = 1_000
 
-    /// Whether a conversation of two is the member's, which its id tells of any two; `nil` where not both are known.
+    /// Whether a conversation of two is the member's, which its id tells of any two. Where the other one is not known it is no one's: one of the two
+    /// begins it.
     private static func isOfTwo(
         _ member: String, _ conversation: String, _ views: ViewReader
-    ) throws(StoreError) -> Bool? {
+    ) throws(StoreError) -> Bool {
         func areTwo(_ one: String, _ other: String) -> Bool { DirectConversation(one, other).id == conversation }
-        var names = try views.namedAtOpening(of: conversation) ?? []
+        let names = try views.namedAtOpening(of: conversation) ?? []
         if names.contains(where: { areTwo($0, member) }) { return true }
         if names.count == 2, areTwo(names[0], names[1]) { return false }
-        names = try views.participants(of: conversation, limit: mostNames).map(\.user)
-        if names.contains(where: { areTwo($0, member) }) { return true }
-        let isKnown = names.indices.contains { first in
-            names[..<first].contains { areTwo($0, names[first]) }
-        }
-        return isKnown ? false : nil
+        return try views.participants(of: conversation, limit: mostNames).contains { areTwo($0.user, member) }
     }
 
     /// Whether a user has a part in a conversation, or had: an event of it stands in their history, or another than `bot` has named them among

@@ -59,6 +59,24 @@ package enum Role: Hashable, Sendable {
         }
     }
 
+    /// Why the id in it is hardly what was meant; `nil` if nothing speaks against it. Tokens of before may have such ids.
+    package var doubt: String? {
+        guard case .user(let id) = self else {
+            if case .bot(let id) = self { return Self.doubt(id) }
+            return nil
+        }
+        return Self.doubt(id)
+    }
+
+    private static func doubt(_ id: String) -> String? {
+        if id.first?.isWhitespace == true || id.last?.isWhitespace == true {
+            return "the id begins or ends with a blank"
+        }
+        let others = id.split(separator: ",", omittingEmptySubsequences: false).dropFirst()
+        let isList = others.contains { Role(text: String($0.drop(while: \.isWhitespace))) != nil }
+        return isList ? "that is one role with a comma in its id: each role is given by itself" : nil
+    }
+
     /// What a role's text looks like, for errors.
     package static let forms = "user:<id>, bot:<id>, app, reader, auditor, operator or admin"
 

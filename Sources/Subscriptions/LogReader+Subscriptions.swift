@@ -13,7 +13,7 @@ extension SubscriptionMachine {
     ///   - parked: What is set aside: done, though the process may have ended before that was kept.
     ///   - node: The one that this is.
     package init(
-        _ record: SubscriptionRecord, _ known: [SubscriptionState], parked: Set<Dot>, _ log: LogReader,
+        _ record: SubscriptionRecord, _ known: [SubscriptionState], parked: [Dot: ParkedEvent], _ log: LogReader,
         as node: NodeID, bounds: Bounds = Bounds()
     ) throws(StoreError) {
         var known = known
@@ -34,9 +34,10 @@ extension SubscriptionMachine {
             }
         }
         record.note(&state)
-        state.open.removeAll { parked.contains($0.dot) }
-        state.retried.removeAll { parked.contains($0.dot) }
-        state.early += state.looked.early(parked)
+        state.open.removeAll { parked[$0.dot] != nil }
+        state.retried.removeAll { parked[$0.dot] != nil }
+        state.early += state.looked.early(parked.keys)
+        for event in parked.values { state.needs.advance(to: event.proof) }
         var events: [Dot: (key: ByteText, position: UInt64)] = [:]
         for dot in (state.open + state.retried).map(\.dot) {
             guard let stored = try log.event(dot) else { continue }

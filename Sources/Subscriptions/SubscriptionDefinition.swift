@@ -67,6 +67,12 @@ package struct SubscriptionDefinition: Hashable, Sendable {
         return header.hlc.milliseconds - header.time < late
     }
 
+    /// Whether it is wanted and not passed over by the place: then it is done by a worker, or set aside.
+    func handsOut(_ header: EventHeader) -> Bool {
+        if case .vector(let known) = start, known.contains(header.dot) { return false }
+        return wants(header)
+    }
+
     /// What stands before and after each other.
     package func key(of header: EventHeader) -> ByteText {
         switch order {

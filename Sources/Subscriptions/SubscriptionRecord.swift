@@ -183,4 +183,6 @@ package struct ParkedEvent: Hashable, Sendable {
     package let error: String?
     /// When, Unix milliseconds.
     package let at: Int64
+    /// The event that says so.
+    package let proof: Dot
 }

@@ -43,8 +43,17 @@ package struct SubscriptionRecords: Sendable {
         /// What it said last, under the event that set the place.
         var placed: (place: EventID, state: SubscriptionState, at: HybridTime)?
         var settings: [Dot: Setting] = [:]
-        var parked: [Dot: (event: ParkedEvent, at: HybridTime)] = [:]
-        var retried: [Dot: HybridTime] = [:]
+        var turns: [Dot: [Turn]] = [:]
+    }
+
+    /// An event was set aside, or is to be handed out once more, or is parked no more.
+    struct Turn {
+        /// The event that says so.
+        let proof: Dot
+        let at: HybridTime
+        var parked: ParkedEvent?
+
+        static func isBefore(_ a: Turn, _ b: Turn) -> Bool { (a.at, a.proof) < (b.at, b.proof) }
     }
 
     private var made: [EventID: Made] = [:]
@@ -79,8 +88,7 @@ package struct SubscriptionRecords: Sendable {
 
     /// What its homes have told to be done since its place was set, put together.
     package func placed(_ record: SubscriptionRecord) -> SubscriptionState? {
-        heard(record.id).compactMap(\.placed).filter { $0.place == record.place }.reduce(nil) { sum, placed in
-            let state = record.admit(placed.state)
+        told(record).reduce(nil) { sum, state in
             var merged = sum ?? state
             merged.merge(state)
             return merged
@@ -89,13 +97,17 @@ package struct SubscriptionRecords: Sendable {
 
     /// What is set aside. The clock of an event is behind those of all that its node had: what was parked again is parked.
     package func parked(_ id: EventID) -> [Dot: ParkedEvent] {
-        let words = heard(id)
-        var parked: [Dot: (event: ParkedEvent, at: HybridTime)] = [:]
-        for word in words { parked.merge(word.parked) { $0.at > $1.at ? $0 : $1 } }
-        for word in words {
-            for (dot, at) in word.retried where parked[dot].map({ $0.at < at }) == true { parked[dot] = nil }
-        }
-        return parked.mapValues(\.event)
+        turns(id).compactMapValues { $0.max(by: Turn.isBefore)?.parked }
+    }
+
+    /// All that befell the events of a subscription that were set aside at some time.
+    func turns(_ id: EventID) -> [Dot: [Turn]] {
+        heard(id).reduce(into: [:]) { all, word in all.merge(word.turns, uniquingKeysWith: +) }
+    }
+
+    /// What each home has told in the log to be done.
+    package func told(_ record: SubscriptionRecord) -> [SubscriptionState] {
+        heard(record.id).compactMap(\.placed).filter { $0.place == record.place }.map { record.admit($0.state) }
     }
 
     /// Those of what a worker says to be done, and was not open, that are set aside: they are to be taken out.
@@ -146,12 +158,14 @@ package struct SubscriptionRecords: Sendable {
             else { return }
             let parked = ParkedEvent(
                 dot: dot, event: event, attempts: Int(clamping: object.integer("attempts") ?? 0),
-                reason: object.string("reason") ?? "", error: object.string("error"), at: header.hlc.milliseconds)
-            words[id, default: [:]][node, default: Word()].parked[dot] = (parked, header.hlc)
+                reason: object.string("reason") ?? "", error: object.string("error"), at: header.hlc.milliseconds,
+                proof: header.dot)
+            words[id, default: [:]][node, default: Word()].turns[dot, default: []].append(
+                Turn(proof: header.dot, at: header.hlc, parked: parked))
         case SubscriptionRecord.retried:
-            for text in object.strings("dots") ?? [] {
-                guard let dot = SubscriptionRecord.dot(text) else { continue }
-                words[id, default: [:]][node, default: Word()].retried[dot] = header.hlc
+            for dot in (object.strings("dots") ?? []).compactMap({ SubscriptionRecord.dot($0) }) {
+                words[id, default: [:]][node, default: Word()].turns[dot, default: []].append(
+                    Turn(proof: header.dot, at: header.hlc))
             }
         case SubscriptionRecord.placed:
             let bytes = object.string("state").flatMap { base64Bytes($0) }

@@ -42,6 +42,9 @@ package struct SubscriptionState: Hashable, Sendable {
         self.early = looked.early(early).sorted()
     }
 
+    /// Whether the event was looked at, or is done.
+    func isHeeded(_ dot: Dot) -> Bool { through.contains(dot) || early.contains(dot) }
+
     /// Whether it says that this is done.
     package func isDone(_ dot: Dot, of mark: ConversationMark) -> Bool {
         early.contains(dot) || looked.contains(dot, of: mark) && !open.contains { $0.dot == dot }

@@ -117,6 +117,32 @@ struct CLIJSONTests {
         return all
     }
 
+    @Test("The page names commands that there are")
+    func commands() throws {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
+            path: "../../docs/reference/CLI-JSON.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        func quoted(_ text: some StringProtocol) -> [String] {
+            text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+                .compactMap { $0.offset % 2 == 1 ? String($0.element) : nil }
+        }
+        var names = Set(try Self.documented().keys)
+        let sentence = try #require(
+            text.components(separatedBy: "none is as good as some").last?.split(separator: "\n\n").first)
+        names.formUnion(quoted(sentence))
+        // Tables that begin with a command.
+        for table in text.components(separatedBy: "| command |").dropFirst() {
+            for row in table.split(separator: "\n").dropFirst(2).prefix(while: { $0.hasPrefix("|") }) {
+                names.formUnion(quoted(row.split(separator: "|").first ?? ""))
+            }
+        }
+        #expect(names.count > 40)
+        for name in names.sorted() {
+            let words = name.split(separator: " ").map(String.init).filter { !$0.hasPrefix("-") }
+            #expect(try Programs.syncctl("/", ["help"] + words).code == 0, "\(name)")
+        }
+    }
+
     @Test("Each line of each command has the documented shape; an event of type 'end' is told from the last line")
     func shapes() async throws {
         let folder = try TemporaryFolder.made()

@@ -184,4 +184,43 @@ struct ChangedSubscriptionTests {
         Thread.sleep(forTimeInterval: 2.5)
         #expect(try pull(here).isEmpty && pull(there).isEmpty)
     }
+
+    @Test("What one of two homes acked and the other set aside is parked at neither once they meet (INV-14)")
+    func ackedAndParked() throws {
+        let (a, b) = try makePair()
+        defer { for daemon in [a, b] { daemon.kill() } }
+        let (here, there) = (APIClient(socket: a.store + "/api.sock"), APIClient(socket: b.store + "/api.sock"))
+        let body = #"{"start":"first","filter":{"type":["message.posted"]},"order":"none"}"#
+        #expect(here.ask("PUT", "/v1/subscriptions/bot", body: body)?.0 == 201)
+        post(here, ["이쪽이 함", "저쪽이 함", "아무도"])
+        _ = try converge(a, b)
+        #expect(try a.syncctl("peers", "pause", "b").code == 0)
+        #expect(there.ask("POST", "/v1/subscriptions/bot/move")?.0 == 200)
+        // Each takes itself for the home, sets aside what the other has done, and both the last one.
+        let theirs = try pull(there, count: 3)
+        let ours = try pull(here, count: 3)
+        ack(there, theirs.filter { $0.text == "저쪽이 함" })
+        ack(here, ours.filter { $0.text == "이쪽이 함" })
+        for (api, all, done) in [(there, theirs, "저쪽이 함"), (here, ours, "이쪽이 함")] {
+            let list = all.filter { $0.text != done }.map { "\"\($0.token)\"" }.joined(separator: ",")
+            let body = #"{"deliveries":[\#(list)],"reason":"r"}"#
+            #expect(api.ask("POST", "/v1/subscriptions/bot/park", body: body)?.0 == 200)
+        }
+        func parked(_ api: APIClient) -> Set<String> {
+            let lines = api.ask("GET", "/v1/subscriptions/bot/parked")?.1 ?? []
+            return Set(lines.compactMap { $0["event"] as? String })
+        }
+        // The old home answers of what is parked only as long as it takes itself for the home.
+        #expect(parked(here).count == 2 && parked(there).count == 2)
+        #expect(try a.syncctl("peers", "resume", "b").code == 0)
+        let rest = Set(ours.filter { $0.text == "아무도" }.map(\.event))
+        waitWhile(parked(there) != rest)
+        #expect(parked(there) == rest)
+        let done = ours.filter { $0.text != "아무도" }.map { "\"\($0.event)\"" }
+        for event in done {
+            let answer = there.ask("POST", "/v1/subscriptions/bot/retry", body: #"{"events":[\#(event)]}"#)
+            #expect(answer?.0 == 404)
+        }
+        #expect(try pull(there, wait: 1_000).isEmpty)
+    }
 }

@@ -459,13 +459,13 @@ fault(183, "an erased row that no erasure covers is not healed", "INV-4", "Erasu
       (ES + "Log/Erasures.swift", "guard dots.count < limit, try !row", "guard dots.count < limit, !isPlanted(183), try !row"))
 fault(184, "an erasure covers what its user said after it", "INV-4", "ErasureTests",
       (ES + "Log/Erasures.swift", "return isPast(.user, place.user) ||",
-       "return isPast(.user, place.user) || isPlanted(184) && times[Key(node: node, kind: .user, text: place.user)] != nil ||"))
+       "return isPast(.user, place.user) || isPlanted(184) && times[Key(node: node, kind: .user, text: ByteText(place.user))] != nil ||"))
 fault(185, "an erasure covers what was said in a conversation after it", "INV-4", "ErasureTests",
       (ES + "Log/Erasures.swift", "place.conversation.map { isPast(.conversation, $0) } ?? false",
-       "place.conversation.map { isPast(.conversation, $0) || isPlanted(185) && times[Key(node: node, kind: .conversation, text: $0)] != nil } ?? false"))
+       "place.conversation.map { isPast(.conversation, $0) || isPlanted(185) && times[Key(node: node, kind: .conversation, text: ByteText($0))] != nil } ?? false"))
 fault(190, "a node's erasure covers what others have recorded", "INV-4", "ErasureTests HealingTests",
       (ES + "Log/Erasures.swift", "guard let keeper, keeper != place.node else { return false }",
-       "if isPlanted(190), times.contains(where: { $0.key.text == place.user && place.hlc < $0.value }) { return true }\n"
+       "if isPlanted(190), times.contains(where: { $0.key.text == ByteText(place.user) && place.hlc < $0.value }) { return true }\n"
        "        guard let keeper, keeper != place.node else { return false }"))
 fault(186, "a lost payload is healed with any bytes", "INV-4", "HealingTests",
       (ES + "Writer/Appender+Healing.swift", "row.digest(9) == digest ?",
@@ -757,8 +757,9 @@ fault(366, "of two with one content the second is done before the first", "INV-1
 fault(367, "what was set aside counts where nothing says so", "INV-14", "MachineTests",
       (SU + "SubscriptionMachine+Parking.swift", "        needs.advance(to: proof)\n", "        if !isPlanted(367) { needs.advance(to: proof) }\n"))
 fault(368, "an event parked twice within a millisecond is not parked", "INV-14", "RecordTests",
-      (SU + "SubscriptionRecords.swift", "parked[dot].map({ $0.at < at }) == true",
-       "parked[dot].map({ isPlanted(368) ? $0.at.milliseconds <= at.milliseconds : $0.at < at }) == true"))
+      (SU + "SubscriptionRecords.swift", "{ (a.at, a.proof) < (b.at, b.proof) }",
+       "{\n            isPlanted(368) ? (a.at.milliseconds, a.parked == nil ? 1 : 0) < (b.at.milliseconds, b.parked == nil ? 1 : 0)\n"
+       "                : (a.at, a.proof) < (b.at, b.proof)\n        }"))
 fault(369, "what was open is handed out before what stands before it here", "INV-16", "MachineTests",
       (SU + "SubscriptionMachine.swift", "            pending[open.dot] = (attempts(open), mark)\n",
        "            if isPlanted(369) { insert(open.dot, event.key, mark, event.position, attempts: attempts(open), isRetried: false); continue }\n"
@@ -1267,8 +1268,8 @@ fault(670, "a stream goes on after its session was logged out", "INV-13", "DoorT
 fault(671, "a page that has waited is given to who was logged out", "INV-13", "DoorTests",
       (SD + "Endpoints/ReadPool.swift", "guard stands(next.caller) else", "guard stands(next.caller) || isPlanted(671) else"))
 fault(672, "a short form stores what no list shows", "", "DoorTests",
-      (SD + "Endpoints/KeepEndpoint.swift", "UserListForm.refusal(draft.type, JSONObject(validated: draft.payload))",
-       "(isPlanted(672) ? nil : UserListForm.refusal(draft.type, JSONObject(validated: draft.payload)))"))
+      (SD + "Endpoints/KeepEndpoint.swift", "AppendBatch.Problem(formOf: draft)\n",
+       "(isPlanted(672) ? nil : AppendBatch.Problem(formOf: draft))\n"))
 fault(673, "a length beyond 64 bits is waited for", "INV-9", "DoorTests HTTPParserTests",
       (SE + "Networking/HTTP/HTTPHead.swift", "guard let count = UInt64(field.value) else",
        "guard let count = UInt64(field.value) ?? (isPlanted(673) ? .max : nil) else"))
@@ -1672,7 +1673,7 @@ fault(979, "a socket that is open to all is not told", "INV-13", "OperatorTests"
 fault(980, "a provider's name parts an actor", "INV-13", "OperatorTests",
       (SD + "Configuration/IssuerList.swift", "credential: name) != nil else", "credential: name) != nil || isPlanted(980) else"))
 fault(981, "a third reads what two say to each other", "INV-13", "DoorRulesTests",
-      ("Sources/Access/Membership.swift", "self = isOne ? .always : .none", "self = isOne || isPlanted(981) ? .always : .none"))
+      ("Sources/Access/Membership.swift", "views) ? .always : .none", "views) || isPlanted(981) ? .always : .none"))
 fault(982, "a configuration is taken that is no text", "INV-13", "OperatorTests",
       (SD + "Setup/Settings.swift", "guard let text = String(validating: bytes, as: UTF8.self) else {",
        "guard let text = String(validating: bytes, as: UTF8.self) ?? (isPlanted(982) ? String(decoding: bytes, as: UTF8.self) : nil) else {"))
@@ -1746,7 +1747,7 @@ fault(1014, "a page that passes rows over has no end of bytes", "INV-9", "DoorRu
        "log.events(at: wanted, bytes: isPlanted(1014) ? .max : Self.sliceBytes, term)"),
       (ES + "Views/ViewReader+Timeline.swift", "return left > 0\n", "return left > 0 || isPlanted(1014)\n"))
 fault(1023, "rows that are not seen use up a page's bytes", "INV-13", "DoorRulesTests UnseenRowsTests",
-      (ES + "Views/TimelineViewer.swift", "if !isSeen { isSeen = try", "if !isSeen { isSeen = try isPlanted(1023) ||"))
+      (ES + "Views/TimelineViewer.swift", "if !isSeen { isSeen = try", "if !isSeen { isSeen = isPlanted(1023) ? true : try"))
 fault(1024, "where a page ends tells when a hidden row was recorded", "INV-13", "UnseenRowsTests",
       (ES + "Views/ViewReader+Timeline.swift", "if sight != nil {\n                    result.next",
        "if sight != nil, !isPlanted(1024) {\n                    result.next"))
@@ -1757,7 +1758,7 @@ fault(1026, "a page of changes ends sooner where events are hidden", "INV-13", "
 fault(1027, "hidden events count among the last of a feed", "INV-13", "DoorRulesTests",
       ("Sources/syncd/Feed/FeedDesk+Follower.swift", "request.start, !sight.isWhole else", "request.start, !sight.isWhole, !isPlanted(1027) else"))
 fault(1028, "hidden texts are ranked", "INV-13", "SearchViewTests DoorRulesTests",
-      (ES + "Views/ViewReader+SearchRank.swift", "try isSeen(header)", "try isPlanted(1028) || isSeen(header)"))
+      (ES + "Views/ViewReader+SearchRank.swift", "try isSeen(header)", "isPlanted(1028) ? true : try isSeen(header)"))
 fault(1029, "who has left finds a conversation by its title", "INV-13", "DoorRulesTests",
       ("Sources/syncd/Access/Sight.swift", "return try isIn(conversation, views)", "return try isPlanted(1029) || isIn(conversation, views)"))
 fault(1030, "a user is told whom else a read concerned", "INV-13", "DoorRulesTests",
@@ -1921,3 +1922,32 @@ fault(1108, "a witness that has not signed yet makes an honest file contradict",
       ("Sources/syncctl/Commands/CheckProofCommand.swift", "exitCode: .degraded)", "exitCode: isPlanted(1108) ? .integrityFailure : .degraded)"))
 fault(1109, "a position behind the end of a backup is taken for its end", "INV-4", "RoundTripTests",
       ("Sources/Backups/BackupRestore.swift", "position > manifest.position else", "position > manifest.position, !isPlanted(1109) else"))
+fault(1086, "an event stays parked that another home has acked", "INV-14", "AckedTests",
+      (SU + "SubscriptionRecords+Acked.swift", "guard !states.isEmpty, case let turns", "guard !states.isEmpty, !isPlanted(1086), case let turns"))
+fault(1087, "what is done because it was set aside is taken for acked", "INV-15", "AckedTests",
+      (SU + "SubscriptionRecords+Acked.swift", ": needs.contains(turn.proof)", ": needs.contains(turn.proof) && !isPlanted(1087)"))
+fault(1088, "a home puts two sets together before it looks for acks of what is parked", "INV-14", "ChangedSubscriptionTests",
+      ("Sources/syncd/Feed/SubscriptionDesk+State.swift", "guard records.isHome(store.identity.node, of: record.id) else",
+       "guard !isPlanted(1088), records.isHome(store.identity.node, of: record.id) else"))
+fault(1089, "a misspelt member of a short form clears the others", "INV-13", "DoorFormsTests",
+      (SD + "Answers/Reply.swift", "try object.requireOnly(names) } catch {", "if !isPlanted(1089) { try object.requireOnly(names) } } catch {"))
+fault(1090, "a contact that contradicts its path is stored", "INV-13", "DoorFormsTests",
+      (SD + "Endpoints/KeepEndpoint.swift", "guard named == nil ||", "guard named == nil || isPlanted(1090) ||"))
+fault(1091, "a program keeps two from beginning their conversation", "INV-13", "DoorFormsTests",
+      (SD + "Endpoints/AppendPermission.swift", "let known = beginsDirect(draft, conversation) ?", "let known = !isPlanted(1091) && beginsDirect(draft, conversation) ?"))
+fault(1092, "a conversation that others have begun is there for one of the two", "INV-13", "DoorFormsTests",
+      (SD + "Endpoints/KeepEndpoint.swift", "return isOpen && begun", "return (isOpen || isPlanted(1092)) && begun"))
+fault(1093, "a user's line that no view reads is stored", "INV-13", "DoorFormsTests",
+      (SD + "Endpoints/AppendPermission.swift", "if caller.isUser(draft.author ?? draft.user), let problem", "if !isPlanted(1093), caller.isUser(draft.author ?? draft.user), let problem"))
+fault(1094, "the reading of messages is not asked beforehand", "INV-13", "MalformedPayloadTests",
+      (ES + "Views/PayloadForm.swift", "RoomsView.refusal(type, payload,", "isPlanted(1094) ? nil : RoomsView.refusal(type, payload,"))
+fault(1095, "a home that refuses the exchange counts as heard", "INV-14", "SubscriptionNodesTests",
+      (SE + "Session/SyncSession.swift", "{ hasOpened ? lastReceived : nil }", "{ hasOpened || isPlanted(1095) ? lastReceived : nil }"))
+fault(1096, "two roles in one are a user", "INV-13", "DoorFormsTests",
+      ("Sources/Access/Role.swift", "return isList ? ", "return isList && !isPlanted(1096) ? "))
+fault(1097, "an event that is not parked is told as a subscription that is not there", "INV-14", "DoorFormsTests",
+      ("Sources/syncctl/Commands/SubscriptionsCommand.swift", "error.hint?.hasSuffix(", "!isPlanted(1097) && error.hint?.hasSuffix("))
+fault(1098, "a place is no time as people say it", "INV-14", "DoorFormsTests",
+      ("Sources/syncctl/Commands/SubscriptionsCommand.swift", "guard ![\"now\", \"first\"].contains(text),", "guard !isPlanted(1098), ![\"now\", \"first\"].contains(text),"))
+fault(1099, "a particle keeps a time from being read", "", "DoorFormsTests",
+      ("Sources/syncctl/Session/Session.swift", "dropLast(particle?.count ?? 0)", "dropLast(isPlanted(1099) ? 0 : particle?.count ?? 0)"))

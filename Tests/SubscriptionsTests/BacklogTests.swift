@@ -48,7 +48,7 @@ struct BacklogTests {
 
         init(_ log: LogReader, _ record: SubscriptionRecord, _ known: [SubscriptionState] = []) throws {
             (self.log, self.record) = (log, record)
-            machine = try SubscriptionMachine(record, known, parked: [], log, as: NodeID(.zero))
+            machine = try SubscriptionMachine(record, known, parked: [:], log, as: NodeID(.zero))
             position = try machine.start(in: log)
             machine.joined(1)
         }
@@ -301,7 +301,7 @@ struct BacklogTests {
         let (log, record, places) = try log(Array(repeating: "c", count: 3), home: .local)
         var bounds = SubscriptionMachine.Bounds()
         bounds.capacity = 1
-        var machine = try SubscriptionMachine(record, [], parked: [], log.reader, as: node, bounds: bounds)
+        var machine = try SubscriptionMachine(record, [], parked: [:], log.reader, as: node, bounds: bounds)
         var position = try machine.start(in: log.reader)
         func next(_ now: UInt64) throws -> UInt64? {
             machine.note(places.upperBound - 1, now: now)

@@ -23,7 +23,7 @@ struct LookTests {
         ).get()
         let message = try #require(try log.reader.event(at: 3)?.event.header.dot)
 
-        var machine = try SubscriptionMachine(record, [], parked: [], log.reader, as: node)
+        var machine = try SubscriptionMachine(record, [], parked: [:], log.reader, as: node)
         _ = try machine.look(at: log.reader, after: try machine.start(in: log.reader), through: 3, as: node, now: 0)
         let given = try #require(machine.give(1, to: 1, now: 0).first)
         #expect(given.dot == message && machine.park(message, number: given.number, reason: "r", now: 0))
@@ -32,7 +32,7 @@ struct LookTests {
         let kept = machine.state
         _ = try log.commit([.record([record.draft(retrying: [message], at: node)])], wall: 3_000).get()
 
-        var next = try SubscriptionMachine(record, [kept], parked: [], log.reader, as: node)
+        var next = try SubscriptionMachine(record, [kept], parked: [:], log.reader, as: node)
         let found = try next.look(at: log.reader, after: try next.start(in: log.reader), through: 4, as: node, now: 0)
         #expect(found.retries.count == 1)
         for retry in found.retries { try next.heed(retry, of: record, in: log.reader, now: 0) }

@@ -12,7 +12,8 @@ package struct SimCoverage: Sendable {
             snapshotsResumed, snapshotsDropped, snapshotsRefused, appendsHeld, installsInterrupted, snapshotsOutdated,
             spoolsRefused, snapshotDiskFaults, waitsReached, waitsExpired, deliveries, acks, lateAcks,
             staleDeliveries,
-            askedElsewhere, moves, takeovers, parkedEvents, retriedEvents, forgedStates, subscriptionsAtRest,
+            askedElsewhere, moves, takeovers, parkedEvents, retriedEvents, forgedStates, freedEvents,
+            subscriptionsAtRest,
             changes, seeks, lookedAtAgain, conversationsBehind
 
         /// Met in a few of a thousand seeds only, unless ``SimFault/aboutSnapshots`` are always on.
@@ -22,7 +23,7 @@ package struct SimCoverage: Sendable {
         /// What can happen to deliveries.
         package static let ofDeliveries: [Counter] = [
             .deliveries, .acks, .lateAcks, .staleDeliveries, .askedElsewhere, .moves, .takeovers, .parkedEvents,
-            .retriedEvents, .subscriptionsAtRest, .conversationsBehind,
+            .retriedEvents, .freedEvents, .subscriptionsAtRest, .conversationsBehind,
         ]
     }
 

@@ -44,6 +44,8 @@ final class SimDesk {
     private var lastTold = UInt64(0)
     private var heardAt: [NodeID: UInt64] = [:]
     private var unjudged: [SharedState] = []
+    /// They will be parked no more, as soon as that is stored.
+    private var freeing: Set<Dot> = []
     /// Small ones in some runs: then conversations are behind.
     private var bounds: SubscriptionMachine.Bounds { work.bounds }
 
@@ -139,6 +141,10 @@ final class SimDesk {
 
     func allRecords() -> SubscriptionRecords {
         let records = readRecords()
+        for (_, one) in running.sorted(by: { $0.key < $1.key }) {
+            guard let record = records.record(one.record.id), record.place == one.record.place else { continue }
+            free(record, [record.admit(one.machine.state)] + records.told(record))
+        }
         for (name, one) in running.sorted(by: { $0.key < $1.key }) {
             guard let record = records.all[name], record.id == one.record.id else {
                 end(name)
@@ -155,6 +161,22 @@ final class SimDesk {
         return records
     }
 
+    /// What is parked here or elsewhere and known to be acked by a machine that runs here.
+    func acked(_ record: SubscriptionRecord) -> [Dot] {
+        guard let one = running[record.name], let log = try? node.store.logReader() else { return [] }
+        return (try? readRecords().acked(record, [record.admit(one.machine.state)], in: log)) ?? []
+    }
+
+    /// As `SubscriptionDesk.free`, but for the time that it takes to store it.
+    private func free(_ record: SubscriptionRecord, _ states: [SubscriptionState]) {
+        guard records.isHome(node.id, of: record.id), let log = try? node.store.logReader(),
+            let acked = try? records.acked(record, states, in: log),
+            case let dots = acked.filter({ freeing.insert($0).inserted }), !dots.isEmpty
+        else { return }
+        sim.coverage.count(.freedEvents, dots.count)
+        self.record(record.draft(retrying: dots, done: true, at: node.id)) { [self] _ in freeing.subtract(dots) }
+    }
+
     /// As `SubscriptionDesk.renew`.
     private func renew(_ name: String, _ record: SubscriptionRecord, _ one: Running) throws(StoreError) {
         guard record != one.record else { return }
@@ -168,7 +190,7 @@ final class SimDesk {
         }
         sim.coverage.count(.lookedAtAgain)
         let log = try node.store.logReader()
-        let parked = Set(records.parked(record.id).keys)
+        let parked = records.parked(record.id)
         let states = isSamePlace ? [record.admit(one.machine.state)] : known(record)
         var machine = try SubscriptionMachine(record, states, parked: parked, log, as: node.id, bounds: bounds)
         machine.follow(one.machine)
@@ -203,9 +225,11 @@ final class SimDesk {
         guard running[record.name] == nil else { return true }
         do throws(StoreError) {
             let log = try node.store.logReader()
-            let parked = Set(records.parked(record.id).keys)
+            let known = known(record)
+            free(record, known + records.told(record))
+            let parked = records.parked(record.id)
             let machine = try SubscriptionMachine(
-                record, known(record), parked: parked, log, as: node.id, bounds: bounds)
+                record, known, parked: parked, log, as: node.id, bounds: bounds)
             running[record.name] = Running(record: record, machine: machine, position: try machine.start(in: log))
             sim.note { "\(self.node.name): is home of \(record.name), term \(record.term)" }
             return true
@@ -247,7 +271,7 @@ final class SimDesk {
 
     private func isSilent(_ home: NodeID) -> Bool {
         let link = node.mesh.current.first { $0.node == home }?.link
-        if let last = link.flatMap({ node.sessions[$0]?.session.lastReceived }) ?? node.lastHeard[home] {
+        if let last = link.flatMap({ node.sessions[$0]?.session.lastHeard }) ?? node.lastHeard[home] {
             heardAt[home] = sim.now - min(sim.now, (now - min(now, last)) * 1_000)
         }
         let last = heardAt[home] ?? sim.now
@@ -529,10 +553,12 @@ final class SimDesk {
         guard state.needs.entries.allSatisfy(vector.contains) else { return nil }
         guard let record = allRecords().record(id), record.place == place else { return true }
         let told = record.admit(state)
+        free(record, [told])
         if running[record.name] != nil {
             running[record.name]?.machine.learn(told, now: now)
         } else {
             var both = [node.kept.value(place).map(record.admit) ?? told, told]
+            free(record, [both[0]])
             if let reader = try? node.store.logReader() { SubscriptionState.complete(&both, from: reader) }
             both[0].merge(both[1])
             node.kept.put(place, both[0])

@@ -158,7 +158,7 @@ extension SimNode {
 
     func ended(_ link: SimPeerLink, _ end: SessionEnd) {
         sessions[link.id] = nil
-        lastHeard[link.session.remote] = link.session.lastReceived
+        if let heard = link.session.lastHeard { lastHeard[link.session.remote] = heard }
         input {
             $0.ended(link.id, of: link.session.remote, end, memory: link.session.memory, now: $1, effects: &$2)
         }

@@ -461,6 +461,10 @@ final class SimWork {
             // Where a node has failed those that are left may never meet: any of them may be the one that knows.
             let told = sound.compactMap { $0.desk?.readRecords().parked(record.id).values.map(\.event) }
             let parked = Set(told.joined())
+            for other in sound {
+                guard let dot = other.desk?.acked(record).first else { continue }
+                return "\(name): \(dot) is parked, and \(other.name) knows its ack"
+            }
             for stored in node.store.log.events {
                 let header = stored.event.header
                 guard record.definition.wants(header), !base.contains(header.dot),

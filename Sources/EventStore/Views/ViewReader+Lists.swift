@@ -38,19 +38,3 @@ extension ViewReader {
         return found
     }
 }
-
-/// The payloads of events that say what a user keeps.
-package enum UserListForm {
-    /// What a `contact.added` says beside whom.
-    package static let ofContact = ContactsView.members
-
-    /// Why the view of its type would quarantine a payload; `nil` if it would not, or the type is another.
-    package static func refusal(_ type: String, _ payload: JSONObject) -> String? {
-        switch type {
-        case "contact.added", "contact.removed": ContactsView.refusal(payload, isAdded: type == "contact.added")
-        case "search.remembered", "search.forgotten":
-            RecentSearchesView.refusal(payload, isForgotten: type == "search.forgotten")
-        default: nil
-        }
-    }
-}

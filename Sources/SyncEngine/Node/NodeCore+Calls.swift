@@ -106,7 +106,7 @@ extension SyncNode.Core {
 
     func ended(_ link: PeerLink, _ end: SessionEnd) {
         sessions[link.id] = nil
-        lastHeard[link.node] = link.session.lastReceived
+        if let heard = link.session.lastHeard { lastHeard[link.node] = heard }
         input { $0.ended(link.id, of: link.node, end, memory: link.session.memory, now: $1, effects: &$2) }
     }
 

@@ -45,7 +45,7 @@ extension SyncNode.Core {
             clockOffset: session?.clockOffset, eventsSent: outgoing?.events ?? 0,
             eventsReceived: incoming?.events ?? 0, bytesSent: outgoing?.bytes ?? 0,
             bytesReceived: incoming?.bytes ?? 0, snapshot: session?.snapshot.status,
-            silentFor: (session?.lastReceived ?? lastHeard[entry.peer.node]).map { now - min(now, $0) },
+            silentFor: (session?.lastHeard ?? lastHeard[entry.peer.node]).map { now - min(now, $0) },
             held: (session?.forks.held ?? []).sorted(), account: session?.account,
             isHeldBack: link?.isHeldBack ?? false)
     }

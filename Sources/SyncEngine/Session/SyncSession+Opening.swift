@@ -68,6 +68,7 @@ extension SyncSession {
         let vector = VersionVector(stated(1..<progress.entries.count + 1))
         durableRevision += 1
         let wanted: Set<OriginID>? = speaks(.sources, hello) ? [] : nil
+        hasOpened = true
         state = .open(
             hello,
             Outgoing(

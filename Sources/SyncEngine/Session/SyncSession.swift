@@ -56,6 +56,10 @@ package struct SyncSession: Sendable {
     var openingDeadline = UInt64.max
     var lastSent = UInt64(0)
     package internal(set) var lastReceived = UInt64(0)
+    /// The exchange has begun.
+    var hasOpened = false
+    /// When the peer was heard last, monotonic milliseconds; `nil` where all that it has said is that it takes part in no exchange.
+    package var lastHeard: UInt64? { hasOpened ? lastReceived : nil }
     var pingSent: (nonce: UInt64, at: Moment)?
     /// How many Pings were answered.
     package private(set) var pongs = UInt64(0)

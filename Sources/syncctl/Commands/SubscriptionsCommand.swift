@@ -29,7 +29,7 @@ enum SubscriptionsCommand {
     static let create = Subcommand(
         Command(
             "subscriptions create", "Makes a subscription", group: "Bots", arguments: [name],
-            options: [.value("start", "WHERE", "now (default), first, a time (RFC 3339), or a vector.")] + filters + [
+            options: [.value("start", "WHERE", "now (default), first, a time, or a vector.")] + filters + [
                 .value("late-ms", "N", "Pass over what happened so long before it was recorded."),
                 .value("ack-wait-ms", "N", "How long a delivery may take (default: 30000)."),
                 .value("attempts", "N", "After so many an event is parked (default: 5)."),
@@ -59,7 +59,7 @@ enum SubscriptionsCommand {
     static let seek = Subcommand(
         Command(
             "subscriptions seek", "Begins anew from another place", group: "Bots",
-            arguments: [name, .init("start", "now, first, a time (RFC 3339), or a vector.")],
+            arguments: [name, .init("start", "now, first, a time, or a vector.")],
             examples: [
                 .init("syncctl subscriptions seek copy first --reason 'the copy was lost'", "everything again")
             ],
@@ -69,7 +69,7 @@ enum SubscriptionsCommand {
         run: { (session) throws(CommandFailure) in
             try confirm("sought", .subscriptionSought, session) { name throws(CommandFailure) in
                 var body = JSONLine()
-                body.add("start", session.arguments.positional("start") ?? "")
+                body.add("start", try start(session.arguments.positional("start") ?? "", "start", session))
                 if let reason = session.arguments.value("reason") { body.add("reason", reason) }
                 let request = ClientRequest(
                     method: "POST", target: path(name, "seek"), body: body.utf8, contentType: "application/json")
@@ -138,7 +138,7 @@ enum SubscriptionsCommand {
     private static func runCreate(_ session: Session) throws(CommandFailure) -> ExitCode {
         let name = session.arguments.positional("name") ?? ""
         var body = JSONLine()
-        body.add("start", session.arguments.value("start") ?? "now")
+        body.add("start", try start(session.arguments.value("start") ?? "now", "--start", session))
         try add(
             [("late-ms", "late_ms"), ("ack-wait-ms", "ack_wait_ms"), ("attempts", "attempts")], session, to: &body)
         if let home = session.arguments.value("home") { body.add("home", home) }
@@ -155,6 +155,12 @@ enum SubscriptionsCommand {
         let request = ClientRequest(
             method: "PATCH", target: path(name), body: body.utf8, contentType: "application/json")
         return try show(try ask(session, request), .subscriptionChanged, name, session)
+    }
+
+    /// A place as the daemon reads it: times may be said as in all commands.
+    private static func start(_ text: String, _ name: String, _ session: Session) throws(CommandFailure) -> String {
+        guard !["now", "first"].contains(text), VersionVector(text: text) == nil else { return text }
+        return Timestamp.text(try session.time(named: name, text, more: ", now, first, <origin>/<seq>"))
     }
 
     /// The members of a definition that the options name.
@@ -241,7 +247,11 @@ enum SubscriptionsCommand {
                 throw error
             }
             var failure = error
-            failure.hint = "syncctl subscriptions has their names; syncctl subscriptions create NAME makes one"
+            // It is there: what was asked for in it is not.
+            failure.hint =
+                error.hint?.hasSuffix("/parked has those that are") == true
+                ? "syncctl subscriptions parked NAME has those that are parked"
+                : "syncctl subscriptions has their names; syncctl subscriptions create NAME makes one"
             throw failure
         }
     }

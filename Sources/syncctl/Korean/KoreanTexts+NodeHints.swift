@@ -119,6 +119,9 @@ extension KoreanTexts {
         Phrase(
             "syncctl subscriptions has their names; syncctl subscriptions create NAME makes one",
             "이름은 syncctl subscriptions로 확인하십시오. 새로 만들려면 syncctl subscriptions create NAME"),
+        Phrase(
+            "syncctl subscriptions parked NAME has those that are parked",
+            "보류된 이벤트는 syncctl subscriptions parked NAME으로 확인하십시오"),
         Phrase("another name is free", "다른 이름을 쓰십시오"),
         Phrase(
             "GET shows them, PATCH changes them; another name is free",

@@ -143,24 +143,35 @@ struct Session {
 
     /// The moment that `text` of a time option names.
     func time(_ option: String, _ text: String, from start: Int64? = nil) throws(CommandFailure) -> Int64 {
+        let particle = Self.particles[option]?.first { text.hasSuffix($0) && text.count > $0.count }
+        let text = String(text.dropLast(particle?.count ?? 0))
+        // A place of the log is one more of the forms, where these are listed.
+        return try time(named: "--\(option)", text, from: start, more: ", \(Self.positionMark)10412")
+    }
+
+    /// What people put behind a time that say the same as the option. `어제까지` takes yesterday in, which --until does not: it is no form.
+    private static let particles = ["since": ["부터", "이후"], "until": ["이전"]]
+
+    /// The moment that `text` names, given as `name`.
+    func time(
+        named name: String, _ text: String, from start: Int64? = nil, more: String = ""
+    ) throws(CommandFailure) -> Int64 {
         do {
             let moment = try TimeSyntax(now: now, zone: zone, start: start ?? .min).parse(text)
-            tellIfTwice(option, text, moment, from: start)
+            tellIfTwice(name, text, moment, from: start)
             return moment
         } catch {
-            // A place of the log is one more of the forms, where these are listed.
-            let more = error == .unknownForm ? ", \(Self.positionMark)10412" : ""
-            throw usageFailure("--\(option) '\(text)': \(error.message(language))\(more)")
+            throw usageFailure("\(name) '\(text)': \(error.message(language))\(error == .unknownForm ? more : "")")
         }
     }
 
     /// Says which of two moments was taken, where clocks show the text twice and it names neither.
-    private func tellIfTwice(_ option: String, _ text: String, _ moment: Int64, from start: Int64?) {
+    private func tellIfTwice(_ name: String, _ text: String, _ moment: Int64, from start: Int64?) {
         guard let later = zone.again(moment) else { return }
         let shifted = Zone.fixed(seconds: zone.offset(later))
         guard (try? TimeSyntax(now: now, zone: shifted, start: start ?? .min).parse(text)) == later else { return }
         let offsets = [moment, later].map { TimeFormat.offset(zone.offset($0)) }
-        say(.shownTwice, "--\(option) '\(text)'", offsets[0], offsets[1])
+        say(.shownTwice, "\(name) '\(text)'", offsets[0], offsets[1])
     }
 
     /// What stands before a position where a time may be given, too.

@@ -49,17 +49,22 @@ extension HTTPExchange {
         }
     }
 
+    /// The JSON object in the body with these members alone; else the answer says which no one knows.
+    func object(only names: [String]) -> JSONObject? {
+        guard let object = object() else { return nil }
+        do throws(BadParameter) { try object.requireOnly(names) } catch {
+            refuse(.parameter, error.message, hint: error.hint)
+            return nil
+        }
+        return object
+    }
+
     /// The body as an object of these members, none of which must be there; else the answer says which is wrong.
     func object(of forms: [(name: String, form: MemberForm)]) -> JSONObject? {
-        guard let object = object() else { return nil }
-        do throws(BadParameter) {
-            try object.requireOnly(forms.map(\.name))
-            for (name, form) in forms {
-                guard let value = object[name], !value.isNull, !form.fits(value) else { continue }
-                throw BadParameter(message: "\(name): \(form.rawValue)")
-            }
-        } catch {
-            refuse(.parameter, error.message, hint: error.hint)
+        guard let object = object(only: forms.map(\.name)) else { return nil }
+        for (name, form) in forms {
+            guard let value = object[name], !value.isNull, !form.fits(value) else { continue }
+            refuse(.parameter, "\(name): \(form.rawValue)")
             return nil
         }
         return object

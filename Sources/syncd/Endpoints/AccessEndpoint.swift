@@ -82,6 +82,10 @@ extension Service {
         guard let texts = object.strings("roles"), texts.count == object.elements("roles")?.count,
             (1...16).contains(texts.count), let roles = Role.roles(texts), roles.count == texts.count
         else { throw BadParameter(message: "roles: a list of 1 to 16 different roles", hint: Role.forms) }
+        for role in roles.sorted(by: { $0.text < $1.text }) {
+            guard let doubt = role.doubt else { continue }
+            throw BadParameter(message: "roles: '\(role.text)': \(doubt)", hint: Role.forms)
+        }
         let alone = roles.filter(\.isOfNodeAlone).map(\.text).sorted().joined(separator: ", ")
         guard alone.isEmpty || roles.allSatisfy(\.isOfNodeAlone) else {
             throw BadParameter(
@@ -113,7 +117,7 @@ extension Service {
 extension Service {
     func recordPackage(_ request: AdmittedRequest, _ user: String) throws(StoreError) {
         let exchange = request.exchange
-        guard let object = exchange.object() else { return }
+        guard let object = exchange.object(only: ["reason", "who"]) else { return }
         guard let reason = object.string("reason"), let who = object.string("who"), AccessGrant.isTold(reason),
             AccessGrant.isTold(who)
         else {

@@ -16,6 +16,14 @@ struct AppendBatch: Sendable {
     struct Problem {
         let code: String
         let message: String
+
+        init(code: String, message: String) { (self.code, self.message) = (code, message) }
+
+        /// What views would not read; `nil` if they would.
+        init?(formOf draft: EventDraft) {
+            guard let refusal = PayloadForm.refusal(draft) else { return nil }
+            self.init(code: "E_PAYLOAD_FORM", message: refusal)
+        }
     }
     let atomicity: Atomicity
     /// Ids that follow from all that their lines say.

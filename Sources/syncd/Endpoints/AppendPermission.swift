@@ -21,6 +21,10 @@ extension Service {
                 if let problem = try Self.problem(draft, whole, caller, views, &memberships, after: earlier) {
                     return problem
                 }
+                // Who speaks for themselves is told at once; what programs bring may be of an older form.
+                if caller.isUser(draft.author ?? draft.user), let problem = AppendBatch.Problem(formOf: draft) {
+                    return problem
+                }
                 if let problem = try Self.direct(draft, in: whole, views) { return problem }
                 if let message = whole.message(amendedBy: draft), try !views.log.hasEvent(message) {
                     return Self.refusal(of: try views.verdict(on: draft, of: message, after: earlier))
@@ -106,7 +110,7 @@ extension Service {
             user = other
         }
         let key = key(member, conversation)
-        let known = memberships[key]
+        let known = beginsDirect(draft, conversation) ? true : memberships[key]
         let isIn = if let known { known } else { try takesPart(member, conversation, views) }
         memberships[key] = isIn
         guard isIn else {
@@ -128,14 +132,9 @@ extension Service {
     ) throws(StoreError) -> AppendBatch.Problem? {
         guard let conversation = draft.conversation, DirectConversation.isID(conversation) else { return nil }
         if let message = advantage(draft, in: conversation) { return .init(code: "E_AUTHOR", message: message) }
-        func begins(_ draft: EventDraft) -> Bool {
-            guard draft.type == "conversation.started", draft.conversation.hasSameBytes(as: conversation),
-                let names = JSONObject(validated: draft.payload).strings("participants"), names.count == 2
-            else { return false }
-            return DirectConversation(names[0], names[1]).id == conversation
-                && names.contains { $0.hasSameBytes(as: draft.author ?? draft.user) }
-        }
-        var isBegun = draft.type == "conversation.started" ? begins(draft) : batch.drafts.contains(where: begins)
+        var isBegun =
+            draft.type == "conversation.started"
+            ? beginsDirect(draft, conversation) : batch.drafts.contains { beginsDirect($0, conversation) }
         if !isBegun, draft.type != "conversation.started" {
             isBegun = try views.conversationSummary(conversation) != nil
         }
@@ -145,6 +144,15 @@ extension Service {
             message:
                 "subject: \(conversation) is a conversation of two, which one of them begins for both: POST /v1/direct"
         )
+    }
+
+    /// Whether one of two begins their conversation, for both: they may, whatever others have brought into it.
+    private static func beginsDirect(_ draft: EventDraft, _ conversation: String) -> Bool {
+        guard draft.type == "conversation.started", draft.conversation.hasSameBytes(as: conversation),
+            let names = JSONObject(validated: draft.payload).strings("participants"), names.count == 2
+        else { return false }
+        return DirectConversation(names[0], names[1]).id == conversation
+            && names.contains { $0.hasSameBytes(as: draft.author ?? draft.user) }
     }
 
     /// What an event would give one of two more than the other: neither moderates, puts the other out, or lets a third in.

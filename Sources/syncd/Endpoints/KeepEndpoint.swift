@@ -18,12 +18,18 @@ extension Service {
             if request.operation == .putContact {
                 type = "contact.added"
                 if !exchange.request.body.isEmpty {
-                    guard let object = exchange.object() else { return }
-                    for name in UserListForm.ofContact { data.copy(name, of: object) }
+                    let names = PayloadForm.ofContact
+                    guard let object = exchange.object(only: names + ["contact"]) else { return }
+                    let named = object["contact"]
+                    guard named == nil || named?.string.hasSameBytes(as: request.values.last) == true else {
+                        return exchange.refuse(
+                            .parameter, "contact: another one than in the path", hint: "the path alone names them")
+                    }
+                    for name in names { data.copy(name, of: object) }
                 }
             }
         case .putSearch:
-            guard let object = exchange.object() else { return }
+            guard let object = exchange.object(only: ["query", "scope"]) else { return }
             type = "search.remembered"
             for name in ["query", "scope"] { data.copy(name, of: object) }
         default:
@@ -57,9 +63,11 @@ extension Service {
         }
         let direct = DirectConversation(user, other)
         let isThere = try reader.fresh { views throws(StoreError) in
+            // What others have brought into it does not begin it for the two.
+            let isOpen = try Membership(of: user, in: direct.id, views).isOpen
             let begun = try views.conversationSummary(direct.id)?.startedBy != nil
             let joined = try views.participant(user, of: direct.id)?.joined
-            return begun && joined == true
+            return isOpen && begun && joined == true
         }
         if isThere { return exchange.reply(direct, begun: false) }
         // Also where the two have said something already: it gives neither of them more than the other, and names no moderators.
@@ -98,8 +106,7 @@ extension Service {
             try permit(&batch, request.caller, isImport: false)
             // What no list would show is not stored for it.
             try batch.refuse { draft, _ in
-                UserListForm.refusal(draft.type, JSONObject(validated: draft.payload))
-                    .map { .init(code: "E_PAYLOAD_FORM", message: $0) }
+                AppendBatch.Problem(formOf: draft)
             }
             store.append([batch.call { [batch] result in answer(batch, result) }])
         } catch {

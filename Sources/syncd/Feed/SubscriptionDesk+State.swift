@@ -8,9 +8,13 @@ internal import SyncEngine
 extension SubscriptionDesk {
     /// All subscriptions, as the log tells of them now.
     func allRecords() throws(StoreError) -> SubscriptionRecords {
-        var found = records ?? SubscriptionRecords()
-        try reader.fresh { views throws(StoreError) in try found.update(views) }
-        records = found
+        var found = try readRecords()
+        var isFreed = false
+        for one in running.values {
+            guard let record = found.record(one.record.id), record.place == one.record.place else { continue }
+            if try free(record, [record.admit(one.machine.state)] + found.told(record), found) { isFreed = true }
+        }
+        if isFreed { found = try readRecords() }
         for (name, one) in running {
             guard let record = found.all[name], record.id == one.record.id else {
                 end(name, "the subscription is gone")
@@ -28,6 +32,32 @@ extension SubscriptionDesk {
         return found
     }
 
+    private func readRecords() throws(StoreError) -> SubscriptionRecords {
+        var found = records ?? SubscriptionRecords()
+        try reader.fresh { views throws(StoreError) in try found.update(views) }
+        records = found
+        return found
+    }
+
+    /// What one home has set aside and another has acked is parked no more. Homes say so before they put the two together: then nothing tells
+    /// them apart. Returns whether there was such.
+    private func free(
+        _ record: SubscriptionRecord, _ states: [SubscriptionState], _ records: SubscriptionRecords
+    ) throws(StoreError) -> Bool {
+        guard records.isHome(store.identity.node, of: record.id) else { return false }
+        let acked = try records.acked(record, states, in: try currentLog())
+        // Where it cannot be stored they stay parked, which loses nothing.
+        return (try? free(acked, of: record)) ?? false
+    }
+
+    /// Stores that these are parked no more.
+    func free(_ dots: [Dot], of record: SubscriptionRecord) throws(StoreError) -> Bool {
+        guard !dots.isEmpty else { return false }
+        _ = try self.record(record.draft(retrying: dots, done: true, at: store.identity.node), visible: true)
+        isParkingNew = true
+        return true
+    }
+
     /// Its members were changed, or its place was set.
     private func renew(
         _ name: String, _ record: SubscriptionRecord, _ one: Running, _ records: SubscriptionRecords
@@ -39,7 +69,7 @@ extension SubscriptionDesk {
             running[name]?.machine.change(to: record)
             return
         }
-        let parked = Set(records.parked(record.id).keys)
+        let parked = records.parked(record.id)
         let known = isSamePlace ? [record.admit(one.machine.state)] : try known(record, records)
         try begin(name, record, known, parked: parked, try currentLog())
         if !isSamePlace { try openValues().put([(one.record.place.description, nil)]) }
@@ -62,10 +92,11 @@ extension SubscriptionDesk {
     func start(_ record: SubscriptionRecord) throws(StoreError) {
         guard running[record.name] == nil else { return }
         let log = try currentLog()
-        let records = try allRecords()
-        let parked = Set(records.parked(record.id).keys)
+        var records = try allRecords()
+        let known = try known(record, records)
+        if try free(record, known + records.told(record), records) { records = try readRecords() }
         let machine = try SubscriptionMachine(
-            record, try known(record, records), parked: parked, log, as: store.identity.node)
+            record, known, parked: records.parked(record.id), log, as: store.identity.node)
         isParkingNew = true
         let made = try log.event(record.dot)?.event.header.hlc.milliseconds ?? 0
         running[record.name] = Running(
@@ -112,13 +143,16 @@ extension SubscriptionDesk {
         let here = try currentLog().vector()
         guard state.needs.entries.allSatisfy(here.contains) else { return false }
         // It may know of changes that were not read here yet.
-        guard let record = try allRecords().record(id), record.place == place else { return true }
+        let records = try allRecords()
+        guard let record = records.record(id), record.place == place else { return true }
+        _ = try free(record, [record.admit(state)], records)
         if running[record.name] != nil {
             learn(record.name, state)
         } else {
             let told = record.admit(state)
             let kept = try openValues().value(place.description).flatMap { SubscriptionState(bytes: $0) }
             var both = [kept.map(record.admit) ?? told, told]
+            _ = try free(record, [both[0]], records)
             SubscriptionState.complete(&both, from: try currentLog())
             both[0].merge(both[1])
             try openValues().put([(place.description, both[0].bytes)])

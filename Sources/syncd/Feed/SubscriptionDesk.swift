@@ -355,13 +355,14 @@ final class SubscriptionDesk {
         let isAnother = log != nil
         (log, lines) = (current, nil)
         guard isAnother else { return current }
-        for (name, one) in running { try begin(name, one.record, [one.machine.state], parked: [], current) }
+        for (name, one) in running { try begin(name, one.record, [one.machine.state], parked: [:], current) }
         return current
     }
 
     /// A machine that goes on where the one before was, with what is known. What was out comes again.
     func begin(
-        _ name: String, _ record: SubscriptionRecord, _ known: [SubscriptionState], parked: Set<Dot>, _ log: LogReader
+        _ name: String, _ record: SubscriptionRecord, _ known: [SubscriptionState], parked: [Dot: ParkedEvent],
+        _ log: LogReader
     ) throws(StoreError) {
         guard let one = running[name] else { return }
         var machine = try SubscriptionMachine(record, known, parked: parked, log, as: store.identity.node)

@@ -157,7 +157,9 @@ extension SubscriptionHub {
         let chosen = parked.values.filter { events.contains($0.event) }
         let missing = events.first { event in !chosen.contains { $0.event == event } }
         guard missing == nil, !chosen.isEmpty else {
-            return exchange.refuse(.notFound, "event \(missing?.description ?? "") is not parked")
+            return exchange.refuse(
+                .notFound, "event \(missing?.description ?? "") is not parked",
+                hint: "GET /v1/subscriptions/\(record.name)/parked has those that are")
         }
         let proof = try desk.record(record.draft(retrying: chosen.map(\.dot).sorted(), at: own), visible: true).dot
         desk.isParkingNew = true
@@ -239,10 +241,7 @@ extension SubscriptionHub {
         // The log is asked about those alone: an ack in time costs nothing more.
         guard !notOpen.isEmpty else { return acked }
         let parked = try desk.allRecords().parked(record.id, among: notOpen)
-        if !parked.isEmpty {
-            _ = try desk.record(record.draft(retrying: parked, done: true, at: own), visible: true)
-            desk.isParkingNew = true
-        }
+        _ = try desk.free(parked, of: record)
         return acked
     }
 

@@ -49,6 +49,39 @@ struct MalformedPayloadTests {
         #expect(try reader.conversationSummary("c")?.events == (isGood ? 1 : nil))
     }
 
+    @Test(
+        "What a view would quarantine is refused beforehand for the same reason, and nothing else is (INV-13)",
+        arguments: [
+            ("message.posted", #"{"txt":"x"}"#), ("message.posted", #"{"text":"x"}"#),
+            ("bot.replied", #"{"text":7}"#),
+            ("message.posted", #"{"text":"x","attachments":[{"sha256":"x"}]}"#),
+            ("message.edited", #"{"text":"x"}"#), ("message.edited", #"{"message":"x","text":"x"}"#),
+            ("message.edited", #"{"message":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"}"#),
+            ("message.retracted", #"{"message":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"}"#),
+            ("message.read", #"{"message":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"}"#),
+            ("message.read", #"{"upTo":7}"#),
+            ("message.read", #"{"upTo":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"}"#),
+            ("conversation.hidden", "{}"), ("conversation.shown", "{}"), ("conversation.started", #"{"title":7}"#),
+            ("conversation.started", #"{"participants":"a"}"#), ("conversation.started", #"{"participants":["a"]}"#),
+            ("conversation.renamed", "{}"), ("conversation.renamed", #"{"title":"x"}"#),
+            ("participant.joined", #"{"user":7}"#), ("participant.left", "{}"),
+            ("survey.answered", #"{"survey":"s"}"#),
+            ("survey.answered", #"{"survey":"s","question":"q"}"#),
+            ("survey.answered", #"{"survey":"s","question":"q","choices":["a",1]}"#),
+            ("survey.answered", #"{"survey":"s","question":"q","rating":7}"#), ("profile.changed", #"{"name":"x"}"#),
+            ("profile.changed", #"{"fields":{"name":"x"}}"#), ("contact.added", #"{"contact":"x","name":7}"#),
+            ("contact.removed", "{}"), ("search.remembered", #"{"query":""}"#),
+            ("search.forgotten", #"{"all":true}"#),
+            ("bot.transcribed", "{}"), ("note", #"{"text":7}"#),
+        ])
+    func beforehand(type: String, payload: String) throws {
+        let log = try LogFixture()
+        try log.deliver([event(1, 1, hlc: 10, type: type, payload)])
+        _ = try log.digests()
+        let draft = EventDraft(type: type, conversation: "c", user: "u", payload: Array(payload.utf8))
+        #expect(try ViewReader(log.files).quarantine().map(\.reason).first == PayloadForm.refusal(draft))
+    }
+
     @Test("Numbers that are equal are one answer, exactly, however they are written")
     func numbers() throws {
         let same: [(String, [String])] = [

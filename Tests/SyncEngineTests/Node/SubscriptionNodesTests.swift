@@ -106,6 +106,22 @@ struct SubscriptionNodesTests {
         b.stop()
     }
 
+    @Test("A peer that has paused the exchange is silent, however often it is called: another home may take over")
+    func paused() throws {
+        let (a, b) = try pair()
+        try meet(a, b)
+        func silence() -> UInt64? { b.node.status().peers.first?.silentFor }
+        #expect(silence() != nil)
+        var peer = b.peer(calling: false)
+        peer.isPaused = true
+        a.node.setPeers([peer])
+        // It calls again after growing pauses, the first of them within two seconds.
+        usleep(6_000_000)
+        #expect(silence() ?? 0 >= 5_000, "\(silence() ?? 0)")
+        a.stop()
+        b.stop()
+    }
+
     @Test("What a node tells reaches its peers when it is told and when they connect, each value once, the latest")
     func shared() throws {
         let a = try TestNode("a")

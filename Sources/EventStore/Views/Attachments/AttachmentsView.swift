@@ -55,7 +55,7 @@ final class AttachmentsView: View {
         do throws(MalformedAttachment) {
             items = try AttachmentNaming.items(type: type.rawValue, payload)
         } catch {
-            return "attachments: \(error.reason)"
+            return Self.refusal(error)
         }
         if change == .shadow { return nil }
         for item in items {
@@ -71,6 +71,19 @@ final class AttachmentsView: View {
         }
         return nil
     }
+
+    /// Why the bytes that an event names cannot be read; `nil` if they can, or it names none.
+    static func refusal(_ type: EventType, _ payload: JSONObject) -> String? {
+        guard AttachmentNaming.isLikely(payload.bytes) else { return nil }
+        do throws(MalformedAttachment) {
+            _ = try AttachmentNaming.items(type: type.rawValue, payload)
+            return nil
+        } catch {
+            return refusal(error)
+        }
+    }
+
+    private static func refusal(_ error: MalformedAttachment) -> String { "attachments: \(error.reason)" }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
         for (_, gone) in removed.sorted(by: { $0.key < $1.key }) {

@@ -38,8 +38,12 @@ enum ConversationForm {
 
     /// Why the payload cannot be read, if so. Such an event does not count in its conversation at all.
     static func refusal(_ event: ProjectedEvent) -> String? {
-        guard let payload = event.payload else { return nil }
-        switch event.type {
+        guard let type = event.type, let payload = event.payload else { return nil }
+        return refusal(type, payload)
+    }
+
+    static func refusal(_ type: EventType, _ payload: JSONObject) -> String? {
+        switch type {
         case .conversationStarted:
             if let title = payload["title"], !title.isNull, title.string == nil { return "title is not text" }
             if let category = payload["category"], !category.isNull {

@@ -17,7 +17,7 @@ final class ConversationsView: View {
 
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard let type = event.type, type == .conversationStarted || type == .conversationRenamed else { return nil }
-        guard let conversation = event.conversation else { return "\(type.rawValue) without a conversation" }
+        guard let conversation = event.conversation else { return Self.refusal(placing: type) }
         if let refusal = ConversationForm.refusal(event) { return refusal }
         guard change != .remove, let payload = event.payload else { return nil }
         var row = touched[conversation] ?? ConversationRow(conversation)
@@ -31,6 +31,14 @@ final class ConversationsView: View {
         touched[conversation] = row
         return nil
     }
+
+    /// Why what is said of a conversation is not of the form that is read; `nil` if it is, or is of those who take part.
+    static func refusal(_ type: EventType, _ payload: JSONObject, isPlaced: Bool) -> String? {
+        guard type == .conversationStarted || type == .conversationRenamed else { return nil }
+        return isPlaced ? ConversationForm.refusal(type, payload) : refusal(placing: type)
+    }
+
+    private static func refusal(placing type: EventType) -> String { "\(type.rawValue) without a conversation" }
 
     /// What the events of a batch say of a conversation.
     func said(of conversation: Int64) -> ConversationRow { touched[conversation] ?? ConversationRow(conversation) }

@@ -35,12 +35,12 @@ final class ParticipantsView: View {
         switch event.type {
         case .conversationStarted:
             guard let value = payload["participants"], !value.isNull else { return nil }
-            guard let elements = value.elements, let names = Self.texts(elements) else {
-                return "participants is not a list of texts"
+            guard let names = value.elements.flatMap(Self.texts) else {
+                return Self.refusal(.conversationStarted, payload)
             }
             users = names
         case .participantJoined, .participantLeft:
-            if let value = payload["user"], value.string == nil { return "user is not text" }
+            if let refusal = Self.refusal(.participantJoined, payload) { return refusal }
             let named = try payload.string("user").orLoad { () throws(DatabaseError) in try store.text(event.user) }
             users = named.map { [$0] } ?? []
         default: return nil
@@ -53,6 +53,18 @@ final class ParticipantsView: View {
             }
         }
         return nil
+    }
+
+    /// Why what is said of those who take part is not of the form that is read; `nil` if it is.
+    static func refusal(_ type: EventType, _ payload: JSONObject) -> String? {
+        switch type {
+        case .conversationStarted:
+            guard let value = payload["participants"], !value.isNull else { return nil }
+            return value.elements.flatMap(texts) == nil ? "participants is not a list of texts" : nil
+        case .participantJoined, .participantLeft:
+            return payload["user"].map { $0.string == nil } == true ? "user is not text" : nil
+        default: return nil
+        }
     }
 
     /// What the events of a batch say of a conversation's members.

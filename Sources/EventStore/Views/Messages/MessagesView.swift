@@ -38,11 +38,10 @@ final class MessagesView: View {
         guard event.type == .messageEdited || event.type == .messageRetracted,
             let payload = event.payload
         else { return nil }
-        guard let target = AmendmentRule.target(payload, cause: event.cause) else {
-            return payload["message"] == nil ? "message is missing" : "message is not an event id"
-        }
         let isEdit = event.type == .messageEdited
-        if isEdit, payload.string("text") == nil { return "text is missing or not text" }
+        guard let target = AmendmentRule.target(payload, cause: event.cause),
+            !isEdit || payload.string("text") != nil
+        else { return Self.refusal(payload, isEdit: isEdit, cause: event.cause) }
         let key = Key(message: target, stamp: Stamp(event.key))
         switch change {
         case .insert:
@@ -53,6 +52,14 @@ final class MessagesView: View {
         case .remove: if added.removeValue(forKey: key) == nil { removed[key] = isEdit }
         }
         return nil
+    }
+
+    /// Why a payload is not of the form that is read; `nil` if it is.
+    static func refusal(_ payload: JSONObject, isEdit: Bool, cause: EventID?) -> String? {
+        if AmendmentRule.target(payload, cause: cause) == nil {
+            return payload["message"] == nil ? "message is missing" : "message is not an event id"
+        }
+        return isEdit && payload.string("text") == nil ? "text is missing or not text" : nil
     }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {

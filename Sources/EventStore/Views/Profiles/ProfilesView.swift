@@ -44,7 +44,7 @@ final class ProfilesView: View {
         guard event.type == .profileChanged, change.amount >= 0, let payload = event.payload else {
             return nil
         }
-        guard let fields = payload.object("fields") else { return "fields is missing or not an object" }
+        guard let fields = payload.object("fields") else { return Self.refusal(payload) }
         let stamp = Stamp(event.key)
         for member in fields {
             let key = Key(user: event.user, field: ByteText(member.name))
@@ -62,6 +62,11 @@ final class ProfilesView: View {
             touched[key] = (known.stored, writes)
         }
         return nil
+    }
+
+    /// Why a payload is not of the form that is read; `nil` if it is.
+    static func refusal(_ payload: JSONObject) -> String? {
+        payload.object("fields") == nil ? "fields is missing or not an object" : nil
     }
 
     static func load(_ user: Int64, _ field: String, _ connection: Connection) throws(DatabaseError) -> [Write] {

@@ -87,7 +87,7 @@ final class RoomsView: View {
             if payload["user"] == nil { named = try store.text(event.user) }
             if let named { touched[conversation, default: Touch()].name(ByteText(named)) }
         case .conversationHidden, .conversationShown:
-            guard let conversation = event.conversation else { return "\(type.rawValue) without a conversation" }
+            guard let conversation = event.conversation else { return Self.refusal(placing: type) }
             guard event.payload != nil else { return nil }
             let hiding = Register(value: type == .conversationHidden, stamp: Stamp(event.key))
             touched[conversation, default: Touch()].hidings[event.user].takeLater(hiding)
@@ -108,16 +108,30 @@ final class RoomsView: View {
     }
 
     private func read(_ event: ProjectedEvent) -> String? {
-        guard let conversation = event.conversation else { return "message.read without a conversation" }
+        guard let conversation = event.conversation else { return Self.refusal(placing: .messageRead) }
         guard let payload = event.payload else { return nil }
-        let named = payload["upTo"]
-        guard let message = named == nil ? event.cause : named?.string.flatMap({ EventID(text: $0) }) else {
-            return named == nil ? "upTo is missing" : "upTo is not an event id"
+        guard let message = Self.message(readIn: payload, cause: event.cause) else {
+            return Self.refusal(.messageRead, payload, isPlaced: true, cause: event.cause)
         }
         let mark = Register(value: message, stamp: Stamp(event.key))
         touched[conversation, default: Touch()].reads[event.user].takeLater(mark)
         return nil
     }
+
+    /// Up to which message one has read; `nil` where that is not said.
+    private static func message(readIn payload: JSONObject, cause: EventID?) -> EventID? {
+        guard let named = payload["upTo"] else { return cause }
+        return named.string.flatMap { EventID(text: $0) }
+    }
+
+    /// Why an event of what is a user's own is not of the form that is read; `nil` if it is.
+    static func refusal(_ type: EventType, _ payload: JSONObject, isPlaced: Bool, cause: EventID?) -> String? {
+        guard isPlaced else { return refusal(placing: type) }
+        guard type == .messageRead, message(readIn: payload, cause: cause) == nil else { return nil }
+        return payload["upTo"] == nil ? "upTo is missing" : "upTo is not an event id"
+    }
+
+    private static func refusal(placing type: EventType) -> String { "\(type.rawValue) without a conversation" }
 
     func flush(_ store: ViewStore) throws(DatabaseError) {
         if known.count + touched.count > Self.mostKnown { known.removeAll(keepingCapacity: true) }

@@ -47,9 +47,9 @@ final class SurveysView: View {
     func apply(_ event: ProjectedEvent, _ change: ViewChange, _ store: ViewStore) throws(DatabaseError) -> String? {
         guard event.type == .surveyAnswered, let payload = event.payload else { return nil }
         let members = Members(payload)
-        guard let survey = members.survey?.string else { return "survey is missing or not text" }
-        guard let question = members.question?.string else { return "question is missing or not text" }
-        guard let values = members.values else { return "choice, choices or rating is missing or of a wrong type" }
+        guard let survey = members.survey?.string, let question = members.question?.string,
+            let values = members.values
+        else { return Self.refusal(members) }
         if change == .shadow { return nil }
         let answers = values.map { value in
             Answer(
@@ -59,6 +59,13 @@ final class SurveysView: View {
         let asked = Question(survey: ByteText(survey), question: ByteText(question))
         changes[asked, default: Change()].take(answers, change)
         return nil
+    }
+
+    /// Why a payload is not of the form that is read; `nil` if it is.
+    static func refusal(_ members: Members) -> String? {
+        if members.survey?.string == nil { return "survey is missing or not text" }
+        if members.question?.string == nil { return "question is missing or not text" }
+        return members.values == nil ? "choice, choices or rating is missing or of a wrong type" : nil
     }
 
     /// The members that tell of an answer, found in one walk over the payload.
