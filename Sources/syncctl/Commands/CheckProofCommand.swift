@@ -66,7 +66,8 @@ enum CheckProofCommand {
         var lines: [String] = []
         if let answer = check.answer {
             let scope = "\(answer.scope.member.name) \(answer.scope.member.value)"
-            lines.append(session.shown(.provenEvents, session.eventCount(answer.events), scope))
+            let headline: Wording = check.isSigned ? .provenEvents : .unsignedEvents
+            lines.append(session.shown(headline, session.eventCount(answer.events), scope))
             if answer.withoutPayload > 0 {
                 lines.append(session.shown(.provenWithoutPayload, String(answer.withoutPayload)))
             }

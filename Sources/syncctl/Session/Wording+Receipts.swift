@@ -29,6 +29,7 @@ extension Wording {
         case .waitedFor:
             Phrase("{0} of {1} nodes had cosigned all of it when the time was over", "제한 시간까지 공동 서명한 노드: {1}개 중 {0}개")
         case .provenEvents: Phrase("PROVEN  {0} of {1}", "증명됨  {0} ({1})")
+        case .unsignedEvents: Phrase("NOT SIGNED AS A WHOLE  {0} of {1}", "전체 서명 없음  {0} ({1})")
         case .provenWithoutPayload:
             Phrase(
                 "  {0} of them have no payload: erased, or withheld; what they said is not proven",

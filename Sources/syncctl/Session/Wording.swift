@@ -58,7 +58,8 @@ enum Wording: String, CaseIterable, Sendable {
     // Receipts and proofs
     case receiptOf, heldSince, notCoveredYet, cosignedBy, noCosignature, receiptOfFiles, receiptWritten, waitedFor
     case receiptUncovered
-    case provenEvents, provenWithoutPayload, provenHeads, provenOrigin, notSignedWhole, answerIsPart, answerIsStated
+    case provenEvents, unsignedEvents, provenWithoutPayload, provenHeads, provenOrigin, notSignedWhole, answerIsPart,
+        answerIsStated
     case proofNotSigned
     // Erasure
     case erasePart, erasePartHistory, erasePartAuthored, erasePartReplies, erasePartNamed, erasePlan, eraseStays,
