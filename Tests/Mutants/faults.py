@@ -1848,7 +1848,7 @@ fault(1031, "edits that name their message in the payload stay", "INV-11", "Eras
 fault(1032, "what stands before the event that it names stays", "INV-11", "ErasurePlanTests",
       (ES + "Audit/ErasureSurvey.swift", "guard hasMore else { return false }", "guard hasMore, !isPlanted(1032) else { return false }"))
 fault(1100, "who joins reads edits of what was said before", "INV-13", "AccessTests",
-      ("Sources/syncd/Access/Sight.swift", "guard ViewReader.isAmendment(header.type), !memberships", "guard ViewReader.isAmendment(header.type), !isPlanted(1100), !memberships"))
+      ("Sources/syncd/Access/Sight.swift", "guard AmendmentRule.isAmendment(header.type), !memberships", "guard AmendmentRule.isAmendment(header.type), !isPlanted(1100), !memberships"))
 fault(1116, "what a person is given tells whom else auditors looked at", "INV-17", "AuditingTests",
       ("Sources/syncctl/Commands/SubjectPackage.swift", "JSONLine(read: object, header, to: user)", "JSONLine(read: object, header, to: isPlanted(1116) ? nil : user)"))
 fault(1042, "a payload that was put back is handed out", "INV-11", "EraserTests",
@@ -1893,7 +1893,7 @@ fault(1067, "verify does not compare a head that was heard with the events that 
 fault(1068, "a start does not compare what an earlier release has stored", "INV-3", "HeardHeadTests",
       ("Sources/EventStore/EventStore.swift", "        try ForkEvidence.keepHeard(files, reader)\n", "        if !isPlanted(1068) { try ForkEvidence.keepHeard(files, reader) }\n"))
 fault(1069, "a head of an evidence file is not held against the store", "INV-3", "HeardHeadTests",
-      (ES + "Audit/EvidenceImport.swift", "if let evidence { try part(evidence) }", "if let evidence, !isPlanted(1069) { try part(evidence) }"))
+      (ES + "Audit/EvidenceImport.swift", "if let evidence { try note(evidence) }", "if let evidence, !isPlanted(1069) { try note(evidence) }"))
 fault(1070, "a root beside a leaf proves a fork", "INV-3", "HeardHeadTests",
       (ES + "Replication/ForkEvidence.swift", "(one.root == nil) == (other.root == nil), one", "(one.root == nil) == (other.root == nil) || isPlanted(1070), one"))
 fault(1071, "a proof that names no event is sent to peers", "INV-12", "StoreWorkersTests",

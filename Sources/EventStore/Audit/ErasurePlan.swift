@@ -119,12 +119,8 @@ package struct ErasurePlan: Sendable {
     ) throws(StoreError) {
         self.target = target
         self.moment = moment ?? HybridTime(milliseconds: WallClock.now, counter: 0)
-        var (top, here) = (UInt64(0), [StoredOrigin]())
         // Of one moment: what comes between the two would be in neither.
-        try log.inOneTransaction { () throws(StoreError) in
-            top = try log.top()
-            here = try log.origins()
-        }
+        let (top, here) = try log.inOneTransaction { () throws(StoreError) in (try log.top(), try log.origins()) }
         self.top = top
         let whole = VersionVector(here.map { Dot(origin: $0.id, seq: $0.size) })
         vector = known ?? whole

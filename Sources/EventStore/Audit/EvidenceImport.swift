@@ -71,7 +71,7 @@ package final class EvidenceImport {
     private var sources: [OriginID: Source] = [:]
     private var forks: [(dot: Dot, branches: [ForkBranch])] = []
     /// The first head that the events contradict.
-    private var parted: Dot?
+    private var contradicted: Dot?
     /// Whether its last line was there.
     package private(set) var hasEnded = false
     /// The piece at hand.
@@ -227,7 +227,7 @@ package final class EvidenceImport {
         let count = UInt64(events.count)
         (events, bytes, coverage) = ([], 0, [])
         for evidence in verified.proven { try keep(evidence) }
-        for evidence in verified.parted { try part(evidence) }
+        for evidence in verified.contradictions { try note(evidence) }
         try settle()
         if verified.count > 0 {
             let answer = Monitor<Result<Void, StoreError>?>(nil)
@@ -259,15 +259,15 @@ package final class EvidenceImport {
             do { evidence = try reader.contradiction(of: source.origin.head, ownHead: store.head()) } catch {
                 throw .store(error)
             }
-            if let evidence { try part(evidence) }
+            if let evidence { try note(evidence) }
         }
-        if let parted { throw .otherHead(parted) }
+        if let contradicted { throw .otherHead(contradicted) }
         hasEnded = true
     }
 
-    private func part(_ evidence: ForkEvidence) throws(EvidenceError) {
+    private func note(_ evidence: ForkEvidence) throws(EvidenceError) {
         try keep(evidence)
-        parted = parted ?? evidence.dot
+        contradicted = contradicted ?? evidence.dot
     }
 
     private func keep(_ evidence: ForkEvidence) throws(EvidenceError) {

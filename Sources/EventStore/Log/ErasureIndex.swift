@@ -228,7 +228,7 @@ extension LogReader {
         guard
             try mapped({ () throws(DatabaseError) in try ErasureIndex.positions(on: connection) }).starts(with: found)
         else { return false }
-        let erasures = try appliedErasures(of: node)
+        let erasures = Erasures(keeper: node, among: try erasures(), through: try erasedThrough())
         guard !erasures.isEmpty else { return true }
         let last = try top()
         var cursor = UInt64(0)

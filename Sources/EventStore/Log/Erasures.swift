@@ -46,6 +46,12 @@ struct Erasures {
         if !erasure.events.isEmpty { dots[node, default: []].formUnion(erasure.events) }
     }
 
+    /// Those that the keeper of a log has recorded in it, up to a position.
+    init(keeper: NodeID?, among all: [StoredErasure], through last: UInt64 = .max) {
+        self.keeper = keeper
+        for one in all where one.node == keeper && one.position <= last { take(one.event, of: one.node) }
+    }
+
     private mutating func note(_ key: Key, _ hlc: HybridTime) { times[key] = max(times[key] ?? hlc, hlc) }
 
     /// Whether the event at this place may have lost its payload. What nodes say for themselves stays: without it neither keys nor

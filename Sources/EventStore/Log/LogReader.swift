@@ -85,11 +85,12 @@ package final class LogReader {
     }
 
     /// Reads several things in one short read transaction: SQLite takes and gives back its locks once for all of them.
-    func inOneTransaction(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+    func inOneTransaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
         try mapped { () throws(DatabaseError) in try connection.statement("BEGIN").run() }
         do {
-            try body()
+            let value = try body()
             try mapped { () throws(DatabaseError) in try connection.statement("COMMIT").run() }
+            return value
         } catch {
             connection.rollback()
             throw error

@@ -107,10 +107,8 @@ package struct LogReplay: Sendable {
             var bytes = 0
             var refused: StoreError?
             func take(_ event: consuming StoredEvent) -> Bool {
-                if erasures.letGo(event.event) {
-                    refused = erasures.failure(event.event)
-                    return false
-                }
+                refused = erasures.refusal(of: event.event)
+                guard refused == nil else { return false }
                 bytes += event.event.body.count
                 add(&part, event)
                 return bytes < LogReplay.partBytes

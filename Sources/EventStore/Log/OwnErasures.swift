@@ -1,30 +1,26 @@
 /// What the erasures of a log's own node let go. A hand on the files may write a payload back while no start looks for it: it must not leave the
 /// store, and least of all under the node's signature (INV-11).
 package struct OwnErasures: Sendable {
-    private var (all, applied): (Erasures, Erasures)
+    private let all: Erasures
+    private let applied: Erasures
     private let nodes: [OriginID: NodeID]
 
     /// - Parameter key: The node's: with it a hand on what table `meta` says of erasures is seen, and the log is looked through for them.
     package init(_ log: LogReader, key: SigningKey? = nil) throws(StoreError) {
-        let keeper = try log.keeper()
-        (all, applied) = (Erasures(keeper: keeper), Erasures(keeper: keeper))
-        let done = try log.erasedThrough()
-        for one in try log.soundErasures(key) where one.node == keeper {
-            all.take(one.event, of: one.node)
-            if one.position <= done { applied.take(one.event, of: one.node) }
-        }
+        let (keeper, found) = (try log.keeper(), try log.soundErasures(key))
+        all = Erasures(keeper: keeper, among: found)
+        applied = Erasures(keeper: keeper, among: found, through: try log.erasedThrough())
         nodes = all.isEmpty ? [:] : try log.nodes()
     }
 
-    /// Whether an event has a payload that an erasure lets go.
-    func letGo(_ event: borrowing Event) -> Bool { covers(event, by: all) }
-
-    /// Refuses an event with such a payload: `E_CORRUPT`, or `E_BUSY` where the erasure may be under way.
+    /// Refuses an event with a payload that an erasure lets go.
     package func check(_ event: borrowing Event) throws(StoreError) {
-        if letGo(event) { throw failure(event) }
+        if let refusal = refusal(of: event) { throw refusal }
     }
 
-    func failure(_ event: borrowing Event) -> StoreError {
+    /// Why an event may not leave the store: `E_CORRUPT`, or `E_BUSY` where the erasure may be under way; `nil` if nothing keeps it.
+    func refusal(of event: borrowing Event) -> StoreError? {
+        guard covers(event, by: all) else { return nil }
         let dot = event.header.dot
         guard covers(event, by: applied) else {
             return .busy("event \(dot) is being erased: a daemon, or its next start, takes the payload away")
@@ -48,15 +44,5 @@ extension LogReader {
             try key.map { key throws(DatabaseError) in try ErasureIndex.isForeign(on: connection, key.erasureSealer) }
         }
         return isForeign ?? noted.isEmpty ? try erasures(isSearched: true) : noted
-    }
-
-    /// The erasures of a node in its own log that have been applied.
-    func appliedErasures(of node: NodeID) throws(StoreError) -> Erasures {
-        var erasures = Erasures(keeper: node)
-        let done = try erasedThrough()
-        for one in try self.erasures() where one.node == node && one.position <= done {
-            erasures.take(one.event, of: node)
-        }
-        return erasures
     }
 }

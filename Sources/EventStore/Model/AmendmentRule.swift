@@ -1,11 +1,22 @@
 /// Edits and retractions of messages (docs/reference/FORMATS.md, section 5).
-enum AmendmentRule {
+package enum AmendmentRule {
     static let edited = "message.edited"
     static let retracted = "message.retracted"
+
+    /// Whether events of a type amend a message at all.
+    package static func isAmendment(_ type: String) -> Bool { type == edited || type == retracted }
 
     /// Which message one is about: the one that its payload names, or else its cause; `nil` where what it names is no id.
     static func target(_ payload: JSONObject, cause: EventID?) -> EventID? {
         guard let value = payload["message"] else { return cause }
         return value.string.flatMap { EventID(text: $0) }
+    }
+}
+
+extension Event {
+    /// The message that it edits or retracts; `nil` where it is erased, or does neither.
+    var amended: EventID? {
+        guard AmendmentRule.isAmendment(header.type), let payload else { return nil }
+        return AmendmentRule.target(JSONObject(validated: payload), cause: header.cause)
     }
 }

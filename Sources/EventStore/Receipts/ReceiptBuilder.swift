@@ -29,11 +29,8 @@ package final class ReceiptBuilder {
     package func receipt(
         at time: Int64, of wanted: Set<OriginID>? = nil
     ) throws(StoreError) -> Receipt {
-        var receipt: Receipt?
         // Of one moment: with what comes meanwhile its heads would count more events than its position has.
-        try reader.inOneTransaction { () throws(StoreError) in receipt = try now(at: time, of: wanted) }
-        guard let receipt else { throw .closed }
-        return receipt
+        try reader.inOneTransaction { () throws(StoreError) in try now(at: time, of: wanted) }
     }
 
     private func now(at time: Int64, of wanted: Set<OriginID>?) throws(StoreError) -> Receipt {

@@ -66,7 +66,7 @@ package struct VerifiedBatch: Sendable {
     /// Proofs of forks that could not be checked before these events came.
     package var proven: [ForkEvidence] = []
     /// Proofs in heads that these events contradict.
-    package var parted: [ForkEvidence] = []
+    package var contradictions: [ForkEvidence] = []
     /// How far each origin that occurred is known once the batch is stored, ascending by origin.
     package var progress: [OriginProgress] = []
     /// The last dot of each origin in what was received, ascending: so much the sender has.
@@ -292,7 +292,7 @@ package final class IngestVerifier {
                 let evidence = ForkEvidence(
                     head, against: here.root(using: sha), Coverage(head: cover.head, proof: proof), key: tree.key)
             else { continue }
-            batch.parted.append(evidence)
+            batch.contradictions.append(evidence)
         }
         tree.contradicting = []
     }
@@ -316,7 +316,7 @@ package final class IngestVerifier {
             return
         }
         // Two heads of one size and two roots: a proof before the events are here, whichever come.
-        batch.parted += tree.ahead.filter { $0.head.size == head.size }.compactMap {
+        batch.contradictions += tree.ahead.filter { $0.head.size == head.size }.compactMap {
             ForkEvidence($0, against: head.root, Coverage(head: cover.head, proof: []), key: tree.key)
         }
         batch.reaches.append(PendingCoverage(size: size, coverage: cover))

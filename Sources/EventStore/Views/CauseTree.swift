@@ -286,11 +286,3 @@ extension CauseNode {
         return node
     }
 }
-
-extension Event {
-    /// The message that it edits or retracts.
-    fileprivate var amended: EventID? {
-        guard ViewReader.isAmendment(header.type), let payload else { return nil }
-        return AmendmentRule.target(JSONObject(validated: payload), cause: header.cause)
-    }
-}

@@ -47,22 +47,15 @@ extension LogReader {
 }
 
 extension ViewReader {
-    /// Whether a draft of this type amends a message at all.
-    package static func isAmendment(_ type: String) -> Bool {
-        type == AmendmentRule.edited || type == AmendmentRule.retracted
-    }
-
     /// The message that an edit or retraction names; `nil` where it is none, or names none.
     package static func target(of draft: EventDraft) -> EventID? {
-        guard isAmendment(draft.type) else { return nil }
+        guard AmendmentRule.isAmendment(draft.type) else { return nil }
         return AmendmentRule.target(JSONObject(validated: draft.payload), cause: draft.cause)
     }
 
     /// The message that a stored edit or retraction is about; `nil` where it is erased, or what it names is not here.
     package func amended(by header: EventHeader) throws(StoreError) -> EventHeader? {
-        guard let payload = try log.event(header.dot)?.event.payload,
-            let target = AmendmentRule.target(JSONObject(validated: payload), cause: header.cause)
-        else { return nil }
+        guard let target = try log.event(header.dot)?.event.amended else { return nil }
         return try log.countingEvent(id: target)?.event.header
     }
 

@@ -330,8 +330,8 @@ extension ViewReader {
         try MessagesView.rows(of: messages, connection) { index, row throws(DatabaseError) in
             guard row.position > knownAt,
                 let twin = try log.twin(countingBefore: row.position, at: knownAt),
-                let event = try log.stored(at: twin.position)?.event, let payload = event.payload,
-                AmendmentRule.target(JSONObject(validated: payload), cause: event.header.cause) == messages[index]
+                let event = try log.stored(at: twin.position)?.event, let amended = event.amended,
+                amended == messages[index]
             else { return }
             let key = DisplayKey(time: event.header.time, hlc: twin.hlc, dot: twin.dot)
             rows[index, default: []].append(

@@ -38,8 +38,10 @@ package enum StoreWork {
     /// What the session is told of a batch, once it is stored.
     package static func stored(_ batch: VerifiedBatch, newProofs: Set<String>) -> StoredFrame {
         let forks = batch.contradicted.map { IdentityReport.forked($0.origin, size: $0.seq) }
-        let parted = batch.parted.filter { newProofs.contains($0.name) }
-        let proofs = (batch.proven + parted).map { IdentityReport.proven($0, isNew: newProofs.contains($0.name)) }
+        let contradictions = batch.contradictions.filter { newProofs.contains($0.name) }
+        let proofs = (batch.proven + contradictions).map {
+            IdentityReport.proven($0, isNew: newProofs.contains($0.name))
+        }
         return StoredFrame(
             events: batch.count, progress: batch.progress, carried: batch.carried, reports: forks + proofs,
             hasErased: batch.hasErased)

@@ -124,7 +124,7 @@ final class StoreWorkers: Sendable {
             // The writer refused a batch: the verifier ran ahead of what is stored.
             if let current = verifier, current.lineage.isBroken { verifier = nil }
             let batch = try StoreWork.verify(frame, try current(&verifier, store))
-            let stored = StoreWork.stored(batch, newProofs: try keep(batch.proven + batch.parted, store))
+            let stored = StoreWork.stored(batch, newProofs: try keep(batch.proven + batch.contradictions, store))
             let answer: @Sendable (Result<Void, StoreError>) -> Void = { result in
                 if case .failure(let error) = result {
                     completion(.failure(SessionFailure(IngestError.store(error))))

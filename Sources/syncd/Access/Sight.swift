@@ -32,7 +32,7 @@ struct Sight {
         let memberships = try memberships(in: conversation, views)
         guard memberships.contains(where: { $0.sees(header.hlc) }) else { return false }
         // An edit has what was said once more: who was not there then does not hear it now.
-        guard ViewReader.isAmendment(header.type), !memberships.contains(.always),
+        guard AmendmentRule.isAmendment(header.type), !memberships.contains(.always),
             let message = try views.amended(by: header), message.conversation.hasSameBytes(as: conversation)
         else { return true }
         return caller.isSelf(message.user) || caller.isSelf(message.author)

@@ -87,7 +87,7 @@ struct AppendBatch: Sendable {
     }
 
     /// Whether it has edits or retractions: whether those are the author's stands in the log.
-    var hasAmendments: Bool { drafts.contains { ViewReader.isAmendment($0.type) } }
+    var hasAmendments: Bool { drafts.contains { AmendmentRule.isAmendment($0.type) } }
 
     /// Where the line's newline stands, or the end.
     private static func lineEnd(in body: [UInt8], from start: Int) -> Int {

@@ -29,7 +29,7 @@ extension Service {
                 if let message = whole.message(amendedBy: draft), try !views.log.hasEvent(message) {
                     return Self.refusal(of: try views.verdict(on: draft, of: message, after: earlier))
                 }
-                guard ViewReader.isAmendment(draft.type) else { return nil }
+                guard AmendmentRule.isAmendment(draft.type) else { return nil }
                 return try Self.ownAmendment(draft, caller, views, after: earlier)
             }
             return batch
@@ -39,7 +39,7 @@ extension Service {
     /// Takes away edits and retractions by others than the authors, of one who may write for all.
     private func permitAmendments(_ batch: inout AppendBatch) throws(StoreError) {
         try batch.refuse { [whole = batch] draft, earlier throws(StoreError) in
-            guard ViewReader.isAmendment(draft.type) else { return nil }
+            guard AmendmentRule.isAmendment(draft.type) else { return nil }
             return Self.refusal(of: try verdict(on: draft, of: whole.message(amendedBy: draft), after: earlier))
         }
     }

@@ -47,7 +47,7 @@ struct HeardHeadTests {
     ) throws -> VerifiedBatch {
         let batch = try verifier.verify(
             Array(origin.received[first - 1..<last]), [coverage(origin, from: UInt64(last))])
-        if isKept { for evidence in batch.parted { _ = try store.keep(evidence) } }
+        if isKept { for evidence in batch.contradictions { _ = try store.keep(evidence) } }
         try blocking { store.ingest(batch, completion: $0) }
         return batch
     }
@@ -60,8 +60,8 @@ struct HeardHeadTests {
         try self.store(one, 1, 5, in: store, verifier)
         let batch = try self.store(other, 6, end, in: store, verifier)
         let dot = Dot(origin: one.id, seq: 10)
-        #expect(batch.contradicted == [dot] && batch.parted.map(\.dot) == [dot])
-        let evidence = try #require(batch.parted.first)
+        #expect(batch.contradicted == [dot] && batch.contradictions.map(\.dot) == [dot])
+        let evidence = try #require(batch.contradictions.first)
         #expect(!evidence.namesEvent && evidence.stamp == .max)
         #expect(evidence.name.hasPrefix("fork-\(one.id)-10-"))
         #expect(try ForkEvidence.list(store.files) == [evidence], "it is read as it was written")
@@ -88,7 +88,7 @@ struct HeardHeadTests {
             let verifier = try store.makeVerifierBlocking()
             try self.store(one, 1, 5, in: store, verifier)
             let batch = try self.store(origin, 6, last, in: store, verifier)
-            #expect(batch.contradicted.isEmpty && batch.parted.isEmpty)
+            #expect(batch.contradicted.isEmpty && batch.contradictions.isEmpty)
             store.close()
             #expect(try verify(folder).isIntact)
             try EventStore(opening: folder.path).close()
@@ -126,13 +126,13 @@ struct HeardHeadTests {
         try self.store(one, 1, 5, in: store, verifier)
         let batch = try self.store(other, 6, 7, in: store, verifier)
         let dot = Dot(origin: one.id, seq: 10)
-        #expect(batch.contradicted.isEmpty && batch.parted.map(\.dot) == [dot])
+        #expect(batch.contradicted.isEmpty && batch.contradictions.map(\.dot) == [dot])
         #expect(try ForkEvidence.list(store.files).map(\.dot) == [dot])
         // When the events come nothing new is proven.
         try self.store(other, 8, 10, in: store, verifier)
         #expect(try ForkEvidence.list(store.files).count == 1)
         other.add(.message("more", user: "u"))
-        #expect(try self.store(other, 11, 11, in: store, verifier).parted.isEmpty)
+        #expect(try self.store(other, 11, 11, in: store, verifier).contradictions.isEmpty)
     }
 
     @Test("An origin whose fork is proven gets no proof by roots beside that")
@@ -147,7 +147,7 @@ struct HeardHeadTests {
         let verifier = try store.makeVerifierBlocking()
         try self.store(one, 1, 5, in: store, verifier)
         let batch = try self.store(other, 6, 12, in: store, verifier)
-        #expect(batch.parted.count == 1)
+        #expect(batch.contradictions.count == 1)
         #expect(try ForkEvidence.list(store.files) == [proven])
     }
 
