@@ -152,6 +152,10 @@ private func failure(_ words: String...) -> UsageError? {
                 "a number from 1 to 8"
             ),
             (.missingArgument("uid", command: "history"), "missing argument <uid>", "syncctl history --help"),
+            (
+                .notAllowed(name: "<input>", value: "dump.ndjson", allowed: ["-"], suggestion: nil),
+                "<input>: 'dump.ndjson' is not one of -", "- < dump.ndjson"
+            ),
         ]
         for (error, message, hint) in pairs {
             #expect(error.message == message)

@@ -116,7 +116,7 @@ fault(61, "the signature of a stored reach is not checked at opening", "INV-3", 
 fault(36, "a consistency proof that is too short is taken", "INV-3", "PassingOnTests",
       (ES + "Proofs/MerkleProof.swift", "return last == 0 && oldSide", "return (last == 0 || isPlanted(36)) && oldSide"))
 fault(38, "two equal leaves are evidence of a fork", "INV-4", "ForkEvidenceTests",
-      (ES + "Replication/ForkEvidence.swift", "guard marks[0] != marks[1], (one", "guard marks[0] != marks[1] || isPlanted(38), (one"))
+      (ES + "Replication/ForkEvidence.swift", "guard marks[0] != marks[1], one.hasEvent", "guard marks[0] != marks[1] || isPlanted(38), one.hasEvent"))
 fault(30, "an event that no head covers is offered to a peer", "INV-3", "OutgoingReaderTests",
       (ES + "Replication/OutgoingReader.swift", "guard dot.seq <= covered else", "guard dot.seq <= covered || isPlanted(30) else"))
 fault(69, "the event at which a batch was cut is passed over", "INV-12", "OutgoingReaderTests",
@@ -1895,7 +1895,7 @@ fault(1068, "a start does not compare what an earlier release has stored", "INV-
 fault(1069, "a head of an evidence file is not held against the store", "INV-3", "HeardHeadTests",
       (ES + "Audit/EvidenceImport.swift", "if let evidence { try note(evidence) }", "if let evidence, !isPlanted(1069) { try note(evidence) }"))
 fault(1070, "a root beside a leaf proves a fork", "INV-3", "HeardHeadTests",
-      (ES + "Replication/ForkEvidence.swift", "(one.root == nil) == (other.root == nil), one", "(one.root == nil) == (other.root == nil) || isPlanted(1070), one"))
+      (ES + "Replication/ForkEvidence.swift", "one.hasEvent == other.hasEvent, one", "one.hasEvent == other.hasEvent || isPlanted(1070), one"))
 fault(1071, "a proof that names no event is sent to peers", "INV-12", "StoreWorkersTests",
       (SE + "Node/StoreWork.swift", "try evidence().filter(\\.namesEvent)", "try evidence().filter { $0.namesEvent || isPlanted(1071) }"))
 fault(1072, "what roots prove is told as no proof once a peer shows the fork", "INV-3", "MeshDecisionTests",

@@ -135,7 +135,8 @@ extension CommandTable {
     private static func check(_ value: String, name: String, among allowed: [String]) throws(UsageError) {
         if allowed.isEmpty || allowed.contains(value) { return }
         throw .notAllowed(
-            name: name, value: value, allowed: allowed, suggestion: Suggestion.nearest(to: value, among: allowed))
+            name: name, value: value, allowed: allowed,
+            suggestion: allowed.count > 1 ? Suggestion.nearest(to: value, among: allowed) : nil)
     }
 }
 

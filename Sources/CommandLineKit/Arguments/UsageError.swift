@@ -66,6 +66,7 @@ package enum UsageError: Error, Equatable, Sendable {
             "\(option + (option.hasPrefix("--") ? "=" : "") + placeholder) if the value begins with a dash"
         case .unexpectedValue(let option): option
         case .repeatedOption(let option, _, _): "one \(option)"
+        case .notAllowed(_, let value, ["-"], _): "- < \(value)"
         case .notAllowed(_, _, let allowed, let suggestion): suggestion ?? allowed.joined(separator: ", ")
         case .notWhole: "a whole number"
         case .outOfRange(_, _, let lowest, let highest):

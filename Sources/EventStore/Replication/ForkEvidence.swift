@@ -5,31 +5,42 @@ internal import Glibc
 ///
 /// Where the events of one history are not here, the roots of as many events of both stand for the event.
 package struct ForkBranch: Hashable, Sendable {
+    /// What is signed here and otherwise there.
+    package enum Content: Hashable, Sendable {
+        /// The event's header as it was signed, canonical or one that this release cannot read, and SHA-256(salt ‖ payload).
+        case event(header: [UInt8], payloadDigest: Digest)
+        /// The root of the first events, the last of which need not be here.
+        case root(Digest)
+    }
+
     /// A head of at least that event.
     package let head: SignedHead
-    /// The event's header as it was signed: canonical, or one that this release cannot read. Empty beside a root.
-    package let header: [UInt8]
-    /// SHA-256(salt ‖ payload).
-    package let payloadDigest: Digest
-    /// The root of the first events, in place of the last of them.
-    package let root: Digest?
+    package let content: Content
     /// The RFC 6962 audit path from the event's leaf to the head, or the consistency proof from the root.
     package let proof: [Digest]
 
     /// A branch of these parts; nothing is checked here.
     package init(head: SignedHead, header: [UInt8], payloadDigest: Digest, proof: [Digest]) {
-        (self.head, self.header, self.payloadDigest, self.proof) = (head, header, payloadDigest, proof)
-        root = nil
+        (self.head, self.proof, content) = (head, proof, .event(header: header, payloadDigest: payloadDigest))
     }
 
     /// A branch whose events need not be here; nothing is checked here.
     package init(root: Digest, of coverage: Coverage) {
-        (head, proof, header, payloadDigest) = (coverage.head, coverage.proof, [], root)
-        self.root = root
+        (head, proof, content) = (coverage.head, coverage.proof, .root(root))
     }
 
     /// What tells the branches apart: the Merkle leaf of the event, or the root.
-    package func mark(_ sha: SHA256) -> Digest { root ?? sha.leaf(header: header, payloadDigest: payloadDigest) }
+    package func mark(_ sha: SHA256) -> Digest {
+        switch content {
+        case .event(let header, let payloadDigest): sha.leaf(header: header, payloadDigest: payloadDigest)
+        case .root(let root): root
+        }
+    }
+
+    /// Whether it shows an event, not a root of events.
+    var hasEvent: Bool {
+        if case .event = content { true } else { false }
+    }
 
     /// Whether the origin's key signed a history whose event `seq` is this one, or whose first `seq` events have this root.
     package func isValid(_ dot: Dot, key: VerifyingKey) -> Bool {
@@ -41,14 +52,15 @@ package struct ForkBranch: Hashable, Sendable {
 
     private func isShown(_ dot: Dot, _ sha: SHA256) -> Bool {
         let (size, signed) = (head.head.size, head.head.root)
-        if let root {
+        switch content {
+        case .root(let root):
             return MerkleProof.isConsistent(
                 old: dot.seq, oldRoot: root, new: size, newRoot: signed, proof: proof, using: sha)
+        case .event(let header, _):
+            return (try? EventHeader(received: header))?.dot == dot
+                && MerkleProof.isIncluded(
+                    mark(sha), index: dot.seq - 1, size: size, root: signed, proof: proof, using: sha)
         }
-        let isOfDot = (try? EventHeader(received: header))?.dot == dot
-        return isOfDot
-            && MerkleProof.isIncluded(
-                mark(sha), index: dot.seq - 1, size: size, root: signed, proof: proof, using: sha)
     }
 }
 
@@ -66,7 +78,7 @@ package struct ForkEvidence: Hashable, Sendable {
     package init?(_ dot: Dot, _ one: ForkBranch, _ other: ForkBranch, key: VerifyingKey) {
         let sha = SHA256()
         let marks = [one.mark(sha), other.mark(sha)].map(\.bytes)
-        guard marks[0] != marks[1], (one.root == nil) == (other.root == nil), one.isValid(dot, key: key),
+        guard marks[0] != marks[1], one.hasEvent == other.hasEvent, one.isValid(dot, key: key),
             other.isValid(dot, key: key)
         else { return nil }
         origin = dot.origin
@@ -85,7 +97,7 @@ package struct ForkEvidence: Hashable, Sendable {
 
     /// Whether it shows the first event that differs. Only then it is passed on, and excuses what depends on the other history: peers ask for
     /// that event when they meet the other history, and such a proof follows.
-    package var namesEvent: Bool { branches.allSatisfy { $0.root == nil } }
+    package var namesEvent: Bool { branches.allSatisfy(\.hasEvent) }
 
     /// Where the histories part.
     package var dot: Dot { Dot(origin: origin, seq: seq) }
@@ -98,7 +110,11 @@ package struct ForkEvidence: Hashable, Sendable {
 
     /// When it can have come about at the earliest, Unix milliseconds: the later of the two stamps that differ. Roots do not tell.
     package var stamp: Int64 {
-        branches.map { (try? EventHeader(received: $0.header))?.hlc.milliseconds ?? .max }.max() ?? .max
+        let stamps = branches.map { branch -> Int64 in
+            guard case .event(let header, _) = branch.content else { return .max }
+            return (try? EventHeader(received: header))?.hlc.milliseconds ?? .max
+        }
+        return stamps.max() ?? .max
     }
 
     /// Which of ``branches`` is the one in `log`; `nil` if it has neither.

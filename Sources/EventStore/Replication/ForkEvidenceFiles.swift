@@ -70,10 +70,11 @@ extension ForkBranch {
         JSONText.append(head.head.checkpointText, to: &out)
         let proof = proof.map { "\"\($0)\"" }.joined(separator: ",")
         out.append(contentsOf: #","signature":"\#(base64Text(head.signature))","#.utf8)
-        if let root {
+        switch content {
+        case .root(let root):
             out.append(contentsOf: #""root":"\#(root)","#.utf8)
-        } else {
-            out.append(contentsOf: #""header":"\#(base64Text(header))","payload_digest":"\#(payloadDigest)","#.utf8)
+        case .event(let header, let digest):
+            out.append(contentsOf: #""header":"\#(base64Text(header))","payload_digest":"\#(digest)","#.utf8)
         }
         out.append(contentsOf: #""proof":[\#(proof)]}"#.utf8)
     }
@@ -82,10 +83,18 @@ extension ForkBranch {
     fileprivate init?(proof object: JSONObject) {
         guard let distinct = try? JSONObject(validating: Array(object.bytes[object.range])),
             let branch = ForkBranch(distinct),
-            distinct.string(branch.root == nil ? "payload_digest" : "root") == branch.payloadDigest.description,
+            branch.namesDigest(as: distinct),
             distinct.elements("proof")?.map(\.string) == branch.proof.map({ $0.description })
         else { return nil }
         self = branch
+    }
+
+    /// Whether the member that tells the branches apart has its one form.
+    private func namesDigest(as object: JSONObject) -> Bool {
+        switch content {
+        case .root(let root): object.string("root") == root.description
+        case .event(_, let digest): object.string("payload_digest") == digest.description
+        }
     }
 
     init?(_ object: JSONObject) {

@@ -149,7 +149,7 @@ package final class IngestVerifier {
     /// Takes note of what may be proof of a fork in an origin that is not here: it is checked when an event needs it, and when the
     /// origin has come.
     package func claim(_ dot: Dot, _ one: ForkBranch, _ other: ForkBranch) {
-        guard one.root == nil, other.root == nil else { return }
+        guard one.hasEvent, other.hasEvent else { return }
         claims.removeAll { $0.dot.origin == dot.origin }
         if claims.count == Self.claimCapacity { claims.removeFirst() }
         claims.append(Claim(dot: dot, branches: (one, other)))

@@ -31,7 +31,7 @@ extension Fork {
 
     /// About how many bytes this takes in memory.
     var byteCount: Int {
-        branches.saturatedSum(of: { 256 + $0.header.count + 32 * $0.proof.count }) + 16 * roots.count + 128
+        branches.saturatedSum(of: { 256 + $0.headerLength + 32 * $0.proof.count }) + 16 * roots.count + 128
     }
 
     /// Where the histories part.
@@ -91,10 +91,17 @@ extension Fork.Root {
 }
 
 extension ForkBranch {
+    fileprivate var headerLength: Int {
+        if case .event(let header, _) = content { header.count } else { 0 }
+    }
+
     fileprivate func write(to writer: inout ProtobufWriter) {
         writer.message(1) { head.write(to: &$0) }
-        writer.data(2, header)
-        writer.digest(3, payloadDigest)
+        // One that shows a root is not passed on (``ForkEvidence/namesEvent``).
+        if case .event(let header, let payloadDigest) = content {
+            writer.data(2, header)
+            writer.digest(3, payloadDigest)
+        }
         for digest in proof { writer.digest(4, digest) }
     }
 

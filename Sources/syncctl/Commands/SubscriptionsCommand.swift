@@ -53,7 +53,8 @@ enum SubscriptionsCommand {
                     "what is not stored here yet is handed out by it")
             ],
             discussion: """
-                What is not given stays. Filters replace all filters there are. What is stored here now is handed out by the                 old ones.
+                What is not given stays. Filters replace all filters there are. What is stored here now is handed out by \
+                the old ones.
                 """), run: runChange)
 
     static let seek = Subcommand(

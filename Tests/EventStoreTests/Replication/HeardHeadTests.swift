@@ -187,7 +187,10 @@ struct HeardHeadTests {
         }
         #expect(ForkEvidence(Dot(origin: .random(), seq: 10), mine, theirs, key: key) == nil)
         let head = theirs.head
-        let root = try #require(theirs.root)
+        guard case .root(let root) = theirs.content else {
+            Issue.record("a branch of a root shows none")
+            return
+        }
         let forged = SignedHead(signing: head.head, with: SigningKey.generate())
         for branch in [
             ForkBranch(root: root, of: Coverage(head: forged, proof: theirs.proof)),
