@@ -37,6 +37,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     // Peers and findings.
     case noPeer = "E_NO_PEER"
     case noFinding = "E_NO_FINDING"
+    case notParked = "E_NOT_PARKED"
     case noPong = "E_NO_PONG"
     case planChanged = "E_PLAN"
     case configured = "E_CONFIGURED"
@@ -82,7 +83,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
         case .position: (400, .usage)
         case .unauthenticated, .tokenExpired: (401, .notPermitted)
         case .refused, .role, .author: (403, .notPermitted)
-        case .notFound, .noPeer, .noFinding: (404, .nothingFound)
+        case .notFound, .noPeer, .noFinding, .notParked: (404, .nothingFound)
         case .method: (405, .internalError)
         case .cursor: (409, .badInput)
         case .cursorAhead, .deliveryStale, .planChanged: (409, .tryAgain)

@@ -45,7 +45,8 @@ extension RouteTable {
             request: RouteBody(
                 schema: .object([("events", .list(.uuid, 1...1_000))]),
                 example: #"{"events":["0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f"]}"#),
-            answers: [.json("How many.", .object([("retried", .integer)]))], errors: [.notFound, .elsewhere]),
+            answers: [.json("How many.", .object([("retried", .integer)]))],
+            errors: [.notFound, .notParked, .elsewhere]),
         RouteSpecification(
             .moveSubscription, "POST", "/v1/subscriptions/{name}/move", keepers, "Makes this node its home.",
             request: RouteBody(schema: .anyObject, optional: true, example: "{}"),

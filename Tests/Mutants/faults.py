@@ -1946,7 +1946,7 @@ fault(1095, "a home that refuses the exchange counts as heard", "INV-14", "Subsc
 fault(1096, "two roles in one are a user", "INV-13", "DoorFormsTests",
       ("Sources/Access/Role.swift", "return isList ? ", "return isList && !isPlanted(1096) ? "))
 fault(1097, "an event that is not parked is told as a subscription that is not there", "INV-14", "DoorFormsTests",
-      ("Sources/syncctl/Commands/SubscriptionsCommand.swift", "error.hint?.hasSuffix(", "!isPlanted(1097) && error.hint?.hasSuffix("))
+      ("Sources/syncd/Feed/SubscriptionHub+Requests.swift", ".notParked, \"event", "isPlanted(1097) ? .notFound : .notParked, \"event"))
 fault(1098, "a place is no time as people say it", "INV-14", "DoorFormsTests",
       ("Sources/syncctl/Commands/SubscriptionsCommand.swift", "guard ![\"now\", \"first\"].contains(text),", "guard !isPlanted(1098), ![\"now\", \"first\"].contains(text),"))
 fault(1099, "a particle keeps a time from being read", "", "DoorFormsTests",

@@ -239,20 +239,19 @@ enum SubscriptionsCommand {
         return try hinted(session) { () throws(CommandFailure) in try daemon.ask(request) }
     }
 
-    /// What is done about a subscription that is not there, in words of this program.
+    /// What is done about a subscription or a parked event that is not there, in words of this program.
     private static func hinted<Answer>(
         _ session: Session, _ body: () throws(CommandFailure) -> Answer
     ) throws(CommandFailure) -> Answer {
         do throws(CommandFailure) { return try body() } catch {
-            guard error.code == ErrorCode.notFound.rawValue, session.arguments.positional("name") != nil else {
-                throw error
-            }
             var failure = error
-            // It is there: what was asked for in it is not.
-            failure.hint =
-                error.hint?.hasSuffix("/parked has those that are") == true
-                ? "syncctl subscriptions parked NAME has those that are parked"
-                : "syncctl subscriptions has their names; syncctl subscriptions create NAME makes one"
+            switch ErrorCode(rawValue: error.code) {
+            case .notFound where session.arguments.positional("name") != nil:
+                failure.hint = "syncctl subscriptions has their names; syncctl subscriptions create NAME makes one"
+            case .notParked:
+                failure.hint = "syncctl subscriptions parked NAME has those that are parked"
+            default: break
+            }
             throw failure
         }
     }

@@ -158,7 +158,7 @@ extension SubscriptionHub {
         let missing = events.first { event in !chosen.contains { $0.event == event } }
         guard missing == nil, !chosen.isEmpty else {
             return exchange.refuse(
-                .notFound, "event \(missing?.description ?? "") is not parked",
+                .notParked, "event \(missing?.description ?? "") is not parked",
                 hint: "GET /v1/subscriptions/\(record.name)/parked has those that are")
         }
         let proof = try desk.record(record.draft(retrying: chosen.map(\.dot).sorted(), at: own), visible: true).dot
