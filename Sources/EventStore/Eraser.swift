@@ -15,6 +15,10 @@ package final class Eraser: Sendable, StoreFollower {
         var confirms = false
         /// Whether the log was compared with what is said of its erasures, since a daemon has it open.
         var isReviewed = false
+        /// Up to this position nothing has words of an erased event once more.
+        var followed: UInt64 = 0
+        /// When the last run ended.
+        var lastRun: UInt64 = 0
         var isEnding = false
         var isWorking = false
         var lastError: StoreError?
@@ -90,6 +94,9 @@ package final class Eraser: Sendable, StoreFollower {
             let confirms: Bool? = state.wait { state -> Waiting<Bool?> in
                 if state.isEnding { return .done(nil) }
                 guard state.isDue else { return .forever }
+                // What comes by and by is looked at together.
+                let next = state.lastRun + Self.pause
+                guard MonotonicClock.now >= next else { return .until(next) }
                 state.isDue = false
                 state.isWorking = true
                 return .done(state.confirms)
@@ -102,9 +109,11 @@ package final class Eraser: Sendable, StoreFollower {
                 try apply()
                 // Last: damage of which it would end keeps no erasure from being applied.
                 if confirms, try !reviewOnce() { try apply() }
+                try follow()
             } catch { failure = error }
             state.wakeAll { state in
                 state.isWorking = false
+                state.lastRun = MonotonicClock.now
                 state.lastError = failure
             }
             // A full disk, or a lock: once more, later.
@@ -199,6 +208,33 @@ package final class Eraser: Sendable, StoreFollower {
             TemporaryPlace.clear()
             guard goesOn else { return }
             try remember([ErasureIndex.erased: String(goal), ErasureIndex.erasing: ""])
+            state.withLock { $0.followed = 0 }
+        }
+    }
+
+    // MARK: The same words once more
+
+    /// Erases what has the words of an erased event once more, by an erasure of its own: no vector of a plan could have it, and no rule of headers
+    /// (INV-11).
+    private func follow() throws(StoreError) {
+        let reader = try LogReader(files)
+        let erasures = Erasures(keeper: node, among: try reader.erasures())
+        guard !erasures.isEmpty else { return }
+        let top = try reader.top()
+        var cursor = state.withLock { $0.followed }
+        while cursor < top, goesOn {
+            let found = try reader.wordsOfErased(erasures, after: cursor, through: top, rows: Self.rows)
+            var dots = found.dots.sorted()
+            while !dots.isEmpty {
+                var erasure = Erasure(subject: nil)
+                erasure.events = Array(dots.prefix(Erasure.mostEvents))
+                dots.removeFirst(erasure.events.count)
+                erasure.reason = "the same words as in erased events"
+                erasure.who = "node/\(node)"
+                try record([erasure.draft(user: "node/\(node)")])
+            }
+            cursor = found.cursor
+            state.withLock { $0.followed = cursor }
         }
     }
 

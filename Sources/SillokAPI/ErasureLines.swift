@@ -45,6 +45,7 @@ package enum ErasureLines {
         case nil: break
         }
         line.add("authored", erasure.isWithAuthored)
+        line.add("shared", erasure.isWithShared)
         line.add("events", erasure.events.count)
         line.add("reason", erasure.reason)
         line.add("who", erasure.who)
@@ -73,6 +74,8 @@ package struct ErasureOrder: Sendable {
     package var authored: Bool?
     /// Whether replies of others go; `nil`: not decided.
     package var replies: Bool?
+    /// Whether what the user has set for others goes.
+    package var shared = false
     package var reason: String
     package var who: String
     /// What the operator has seen of a plan (``ErasurePlan/Seen``), as text.
@@ -96,7 +99,7 @@ package struct ErasureOrder: Sendable {
         for member in object {
             switch member.name {
             case "user", "conversation", "events": break
-            case "authored", "replies", "dry_run":
+            case "authored", "replies", "shared", "dry_run":
                 guard member.value.bool != nil else { throw OrderProblem("\(member.name): true or false") }
             case "reason", "who", "plan", "up_to":
                 guard member.value.text != nil else { throw OrderProblem("\(member.name): a text") }
@@ -119,6 +122,7 @@ package struct ErasureOrder: Sendable {
             throw OrderProblem("\(named[0]): a text that is not empty, or a list of ids")
         }
         (authored, replies) = (object.bool("authored"), object.bool("replies"))
+        shared = object.bool("shared") ?? false
         (reason, who) = (object["reason"]?.text ?? "", object["who"]?.text ?? "")
         plan = object["plan"]?.text
         reach = try Self.reach(object)
@@ -160,14 +164,14 @@ package struct ErasureOrder: Sendable {
     /// The erasures that it comes to; `nil` where the plan cannot be done alone any more. Without a plan it goes up to now.
     package func erasures(_ plan: ErasurePlan) -> [Erasure]? {
         plan.erasures(
-            authored: authored ?? false, withReplies: replies ?? false, reason: reason, who: who,
+            authored: authored ?? false, withReplies: replies ?? false, withShared: shared, reason: reason, who: who,
             reach: self.plan == nil ? .now : reach)
     }
 
     /// How many events have come since the plan that are of what was decided to go.
     package func later(_ plan: ErasurePlan) -> UInt64 {
         plan.later[.own, default: 0] + (authored == true ? plan.later[.authored, default: 0] : 0)
-            + (replies == true ? plan.later[.replies, default: 0] : 0)
+            + (replies == true ? plan.later[.replies, default: 0] : 0) + (shared ? plan.later[.shared, default: 0] : 0)
     }
 
     /// The name of these in lines: they are left, or more than planned.
@@ -183,6 +187,7 @@ package struct ErasureOrder: Sendable {
         }
         if let authored { line.add("authored", authored) }
         if let replies { line.add("replies", replies) }
+        if shared { line.add("shared", true) }
         line.add("reason", reason)
         line.add("who", who)
         if let plan { line.add("plan", plan) }

@@ -233,14 +233,14 @@ extension RouteTable {
             "ErasureRequest",
             .object([
                 ("user?", .text), ("conversation?", .text), ("events?", .array(.uuid)), ("authored?", .boolean),
-                ("replies?", .boolean), ("reason", .text), ("who", .text), ("plan?", .text), ("dry_run?", .boolean),
-                ("up_to?", .choice(["plan", "now"])),
+                ("replies?", .boolean), ("shared?", .boolean), ("reason", .text), ("who", .text), ("plan?", .text),
+                ("dry_run?", .boolean), ("up_to?", .choice(["plan", "now"])),
             ])
         ),
         (
             "ErasurePart",
             .object([
-                ("type", .choice(["erasure_part"])), ("part", .choice(["own", "authored", "replies"])),
+                ("type", .choice(["erasure_part"])), ("part", .choice(["own", "authored", "replies", "shared"])),
                 ("event_type", .text), ("count", .integer),
             ])
         ),
@@ -249,7 +249,7 @@ extension RouteTable {
             .object([
                 ("type", .choice(["erasure"])), ("event", .uuid), ("position", .integer), ("at", .time),
                 ("node", .text), ("user?", .text), ("conversation?", .text), ("authored", .boolean),
-                ("events", .integer), ("reason", .text), ("who", .text),
+                ("shared", .boolean), ("events", .integer), ("reason", .text), ("who", .text),
                 ("state", .choice(["unconfirmed", "under_way", "views", "applied"])), ("done?", .integer),
                 ("of?", .integer), ("confirmed", .array(.object([("node", .text), ("at", .time)]))),
                 ("waiting", .array(.text)),

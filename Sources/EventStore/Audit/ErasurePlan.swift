@@ -15,6 +15,9 @@ package struct ErasurePlan: Sendable {
         case authored
         /// What others have written in reply to the user, outside of the user's history, and edits of that or of what the user wrote.
         case replies
+        /// What the user has set for others: how conversations with them began, who was let in and put out, and which messages that stay were taken
+        /// back.
+        case shared
     }
 
     /// What an operator has seen of a plan: when it was made, up to where, and what it listed. That is what is confirmed.
@@ -85,6 +88,7 @@ package struct ErasurePlan: Sendable {
         var own: [Dot] = []
         var authored: [Dot] = []
         var replies: [Dot] = []
+        var shared: [Dot] = []
     }
 
     /// Most events of a plan that are named because later ones have earlier stamps.
@@ -97,7 +101,7 @@ package struct ErasurePlan: Sendable {
 
     /// Says whether two plans take the same away.
     package var seen: Seen {
-        var text = "sillok-erasure-plan-v2\n\(target)\n\(moment) \(vector.text)\n"
+        var text = "sillok-erasure-plan-v3\n\(target)\n\(moment) \(vector.text)\n"
         for part in Part.allCases {
             for (type, count) in counts[part, default: [:]].sorted(by: { $0.key < $1.key }) {
                 text += "\(part.rawValue) \(type) \(count)\n"
@@ -132,14 +136,17 @@ package struct ErasurePlan: Sendable {
                 try mapped { () throws(DatabaseError) in try survey.step(through: top, log, &self) }
                 progress(survey.cursor, top)
             }
+            survey.settle(&self)
         } while survey.startAgain()
         conversations = survey.conversations.count
         last = survey.last
         if case .events(let ids) = target { missing = ids.filter { survey.missing.contains($0.bits) } }
     }
 
-    /// Whether something would go.
-    package func isEmpty(_ reach: Reach = .plan) -> Bool { Part.allCases.allSatisfy { count($0, reach) == 0 } }
+    /// Whether nothing would go.
+    package func isEmpty(_ reach: Reach = .plan, withShared: Bool = false) -> Bool {
+        Part.allCases.allSatisfy { $0 == .shared && !withShared || count($0, reach) == 0 }
+    }
 
     mutating func add(_ part: Part, _ found: FoundEvent) {
         guard found.isSeen else {
@@ -163,6 +170,7 @@ package struct ErasurePlan: Sendable {
         case .own: names.own.append(dot)
         case .authored: names.authored.append(dot)
         case .replies: names.replies.append(dot)
+        case .shared: names.shared.append(dot)
         }
     }
 
@@ -174,8 +182,9 @@ package struct ErasurePlan: Sendable {
     /// - Parameters:
     ///   - authored: Whether part ``Part/authored`` goes.
     ///   - withReplies: Whether part ``Part/replies`` goes.
+    ///   - withShared: Whether part ``Part/shared`` goes.
     package func erasures(
-        authored: Bool, withReplies: Bool, reason: String, who: String, reach: Reach = .plan
+        authored: Bool, withReplies: Bool, withShared: Bool = false, reason: String, who: String, reach: Reach = .plan
     ) -> [Erasure]? {
         var first: Erasure
         switch target {
@@ -184,6 +193,7 @@ package struct ErasurePlan: Sendable {
         case .events: first = Erasure(subject: nil)
         }
         first.isWithAuthored = authored
+        if case .user = target { first.isWithShared = withShared }
         let parts: [Part] = authored ? [.own, .authored] : [.own]
         var rest: [Dot] = []
         if reach == .plan, first.subject != nil {
@@ -200,6 +210,7 @@ package struct ErasurePlan: Sendable {
         }
         for names in reach == .now ? [names.seen, names.later] : [names.seen] {
             rest += names.own + (authored ? names.authored : []) + (withReplies ? names.replies : [])
+            rest += withShared ? names.shared : []
         }
         var all: [Erasure] = []
         var next = first

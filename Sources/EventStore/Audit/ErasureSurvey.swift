@@ -32,8 +32,8 @@ struct LatestEvents: Sendable {
     }
 }
 
-/// Looks through the headers of a log, and the payloads of edits and retractions. What one event says of another may stand before it, as where
-/// a peer brought it first: so the log is looked through again.
+/// Looks through the headers of a log, and the payloads of edits, retractions and transcripts. What one event says of another may stand before it, as
+/// where a peer brought it first: so the log is looked through again.
 struct ErasureSurvey {
     /// Rows that are read in one transaction.
     private static let rows: Int64 = 16_384
@@ -46,15 +46,23 @@ struct ErasureSurvey {
     /// Those of them that were not met yet.
     private(set) var missing: Set<UUIDBits>
     private let reserved: Set<Int64>
-    /// The types of edits and retractions.
-    private let edits: Set<Int64>
+    /// The types of what has the words of another event once more, or takes it back.
+    private let amendments: Set<Int64>
+    private let retracted: Int64?
+    private let transcribed: Int64?
+    /// The types of what holds for others (``SharedType``).
+    private let lists: Set<Int64>
     private let now = WallClock.now
     /// By origin, up to which seq its events are in the plan's vector.
     private let limits: [Int64: UInt64]
     /// The latest stamp of those.
     private(set) var last = HybridTime(rawValue: 0)
-    /// Of the target's events, and of replies to them: by these others are known.
-    private var (ids, replies): (Set<UUIDBits>, Set<UUIDBits>) = ([], [])
+    /// Of the target's events, of replies to them, and of what the user has written in the histories of others: by these others are known.
+    private var (ids, replies, authored): (Set<UUIDBits>, Set<UUIDBits>, Set<UUIDBits>) = ([], [], [])
+    /// Conversations in which something stands in the history of another than the user.
+    private var crowd = BitSet()
+    /// What the user has set for others. What becomes of it shows when all is seen.
+    private var shared: [SharedEvent] = []
     /// Where the events stand that are met only by what they name.
     private var named: Set<UInt64> = []
     private var isAgain = false
@@ -71,7 +79,12 @@ struct ErasureSurvey {
         case .events(let ids): wanted = Set(ids.map(\.bits))
         }
         (self.person, self.talk, self.wanted, missing) = (person, talk, wanted, wanted)
-        edits = Set([try log.ref(AmendmentRule.edited), try log.ref(AmendmentRule.retracted)].compactMap(\.self))
+        retracted = try log.ref(AmendmentRule.retracted)
+        transcribed = try log.ref(AmendmentRule.transcribed)
+        amendments = Set([try log.ref(AmendmentRule.edited), retracted, transcribed].compactMap(\.self))
+        lists = Set(
+            [try log.ref(SharedType.started), try log.ref(SharedType.joined), try log.ref(SharedType.left)]
+                .compactMap(\.self))
         reserved = try mapped { () throws(DatabaseError) in
             Set(
                 try log.connection.all("SELECT DISTINCT ref, text FROM name WHERE text GLOB '*.*'") { row in
@@ -88,7 +101,7 @@ struct ErasureSurvey {
     }
 
     mutating func step(through top: UInt64, _ log: LogReader, _ plan: inout ErasurePlan) throws(DatabaseError) {
-        let amending = "type IN (\(edits.sorted().map(String.init).joined(separator: ",")))"
+        let amending = "type IN (\(amendments.sorted().map(String.init).joined(separator: ",")))"
         let select = try log.connection.statement(
             """
             SELECT \(ErasedRow.columns), digest IS NULL, event.id, cause, CASE WHEN \(amending) THEN payload END
@@ -107,22 +120,62 @@ struct ErasureSurvey {
             let isSeen = row.seq <= limits[row.origin] ?? 0
             let isAhead = row.hlc.milliseconds > now
             if isSeen, !isAhead { last = max(last, row.hlc) }
-            guard !reserved.contains(row.type), let (part, isNamed) = part(of: row, select) else { continue }
+            guard !reserved.contains(row.type) else { continue }
+            let isShared = isShared(row)
+            let found = isShared ? nil : part(of: row, select)
+            guard isShared ? !isAgain : found != nil else { continue }
             guard select.int64(9) == 1 else {
                 plan.addGone()
                 continue
             }
-            if isSeen, let conversation = row.conversation { conversations.insert(conversation) }
             guard let node = row.node else { continue }
             let dot = Dot(origin: try log.names.origin(row.origin, on: log.connection), seq: row.seq)
             let type = try log.names.text(row.type, on: log.connection)
-            plan.add(
-                part,
-                FoundEvent(
-                    type: type, dot: dot, node: node, hlc: row.hlc, isAhead: isAhead, isNamed: isNamed || isAhead,
-                    isSeen: isSeen))
+            let event = FoundEvent(
+                type: type, dot: dot, node: node, hlc: row.hlc, isAhead: isAhead,
+                isNamed: isShared || isAhead || found?.isNamed == true, isSeen: isSeen)
+            if let found {
+                if isSeen, let conversation = row.conversation { conversations.insert(conversation) }
+                plan.add(found.part, event)
+            } else {
+                shared.append(
+                    SharedEvent(
+                        event: event, id: select.uuid(10), isOfUser: row.user == person, conversation: row.conversation,
+                        kind: lists.contains(row.type)
+                            ? .list : .amendment(of: target(select, row.type), isRetraction: row.type == retracted)))
+            }
         }
         if count < Self.rows { cursor = top }
+    }
+
+    /// Whether the user has set by it what holds for others.
+    private mutating func isShared(_ row: ErasedRow) -> Bool {
+        guard let person else { return false }
+        if row.user != person, !isAgain, let conversation = row.conversation { crowd.insert(conversation) }
+        guard row.user == person || row.author == person else { return false }
+        return row.type != transcribed && amendments.contains(row.type) || lists.contains(row.type)
+    }
+
+    /// Says what becomes of what the user has set for others, once the log was looked through. An edit or a retraction goes with its message. What
+    /// else the user edited of others changed nothing, and is their own word. What was taken back of others stays so, and so does who takes part
+    /// where others have something.
+    mutating func settle(_ plan: inout ErasurePlan) {
+        for one in shared {
+            let own = one.isOfUser ? ErasurePlan.Part.own : .authored
+            let part =
+                switch one.kind {
+                case .amendment(let id?, _) where authored.contains(id): ErasurePlan.Part.authored
+                case .amendment(let id?, _) where ids.contains(id): own
+                case .amendment(_, let isRetraction): isRetraction ? .shared : own
+                case .list: one.conversation.map { crowd.contains($0) } == true ? .shared : own
+                }
+            if part != .shared, one.event.isSeen, let conversation = one.conversation {
+                conversations.insert(conversation)
+            }
+            if part == .own, let id = one.id { ids.insert(id) }
+            plan.add(part, one.event)
+        }
+        shared = []
     }
 
     private mutating func part(
@@ -132,6 +185,7 @@ struct ErasureSurvey {
         if let part = part(of: row, id) {
             guard !isAgain else { return nil }
             if let id { ids.insert(id) }
+            if part == .authored, let id { authored.insert(id) }
             hasMore = true
             return (part, !wanted.isEmpty)
         }
@@ -141,7 +195,7 @@ struct ErasureSurvey {
         } else {
             if let id { replies.insert(id) }
             // Only what is no edit is amended.
-            if !edits.contains(row.type) { hasMore = true }
+            if !amendments.contains(row.type) { hasMore = true }
         }
         return (part, true)
     }
@@ -155,15 +209,51 @@ struct ErasureSurvey {
         return .own
     }
 
-    /// What other events say that the row names. An edit has the text of its message once more.
+    /// What other events say that the row names. An edit or a transcript has the words of its message once more.
     private func part(naming select: Statement, _ type: Int64) -> ErasurePlan.Part? {
-        let cause = select.uuid(11)
-        if person != nil, let cause, ids.contains(cause) { return .replies }
-        guard edits.contains(type), !select.isNull(12), !select.isBlob(12),
-            let target = AmendmentRule.target(
-                JSONObject(validated: select.bytes(12)), cause: cause.map { EventID($0) })
-        else { return nil }
-        guard person != nil else { return ids.contains(target.bits) ? .own : nil }
-        return ids.contains(target.bits) || replies.contains(target.bits) ? .replies : nil
+        if person != nil, let cause = select.uuid(11), ids.contains(cause) { return .replies }
+        guard amendments.contains(type), let target = target(select, type) else { return nil }
+        guard person != nil else { return ids.contains(target) ? .own : nil }
+        return ids.contains(target) || replies.contains(target) ? .replies : nil
+    }
+
+    private func target(_ select: Statement, _ type: Int64) -> UUIDBits? {
+        AmendmentRule.named(select, type == transcribed, payload: 12, cause: 11)
+    }
+}
+
+/// An event by which the user of a plan has set what holds for others.
+private struct SharedEvent {
+    enum Kind {
+        /// Who takes part in a conversation.
+        case list
+        /// An edit or a retraction of a message; `nil`: nobody can say of which.
+        case amendment(of: UUIDBits?, isRetraction: Bool)
+    }
+
+    let event: FoundEvent
+    let id: UUIDBits?
+    /// Whether it stands in the user's own history.
+    let isOfUser: Bool
+    let conversation: Int64?
+    let kind: Kind
+}
+
+/// Numbers of table `name`, a bit each: of some million conversations a hundred kilobytes.
+private struct BitSet {
+    private var words: [UInt64] = []
+    /// The table counts on from 1. Of what a hand has written there beyond it nothing is kept.
+    private static let most: Int64 = 1 << 28
+
+    func contains(_ ref: Int64) -> Bool {
+        let word = Int(ref >> 6)
+        return words.indices.contains(word) && words[word] >> (ref & 63) & 1 == 1
+    }
+
+    mutating func insert(_ ref: Int64) {
+        guard (0..<Self.most).contains(ref) else { return }
+        let word = Int(ref >> 6)
+        if word >= words.count { words += repeatElement(0, count: word + 1 - words.count) }
+        words[word] |= 1 << UInt64(ref & 63)
     }
 }

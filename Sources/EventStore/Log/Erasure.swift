@@ -12,6 +12,8 @@ package struct Erasure: Hashable, Sendable {
     package var subject: Subject?
     /// Whether what the user wrote in the histories of others goes, too.
     package var isWithAuthored = false
+    /// Whether events of the user that hold for others (``SharedType``) go with the rest; false: only those that ``events`` names.
+    package var isWithShared = true
     /// Events that go besides, whenever they were recorded.
     package var events: [Dot] = []
     /// Of the subject only events go that were recorded before this.
@@ -46,6 +48,7 @@ package struct Erasure: Hashable, Sendable {
             before = time
         }
         isWithAuthored = object.bool("authored") ?? false
+        isWithShared = object.bool("shared") ?? true
         events = (object.strings("events") ?? []).compactMap { Dot(text: $0) }
         reason = object["reason"]?.text ?? ""
         who = object["who"]?.text ?? ""
@@ -92,6 +95,7 @@ package struct Erasure: Hashable, Sendable {
         case nil: add("user") { $0 += "null".utf8 }
         }
         if isWithAuthored { add("authored") { $0 += "true".utf8 } }
+        if !isWithShared { add("shared") { $0 += "false".utf8 } }
         if !events.isEmpty {
             add("events") { out in
                 out += "[\(events.map { "\"\($0)\"" }.joined(separator: ","))]".utf8
@@ -103,6 +107,18 @@ package struct Erasure: Hashable, Sendable {
         if let confirms { add("confirms") { $0 += "\"\(confirms)\"".utf8 } }
         out.append(UInt8(ascii: "}"))
         return out
+    }
+}
+
+/// Types of events by which one user decides what others may read: who takes part in a conversation, and what becomes of messages. The erasure
+/// of that user takes them only by name, lest it let in who was put out and show what was taken back.
+enum SharedType {
+    static let started = "conversation.started"
+    static let joined = "participant.joined"
+    static let left = "participant.left"
+
+    static func contains(_ type: String) -> Bool {
+        type == started || type == joined || type == left || AmendmentRule.isAmendment(type)
     }
 }
 

@@ -15,7 +15,11 @@ struct Erasures {
     }
 
     private struct Key: Hashable {
-        enum Kind { case user, author, conversation }
+        enum Kind {
+            case user, author, conversation
+            /// But for what holds for others (``SharedType``).
+            case ofUserAlone, ofAuthorAlone
+        }
         let node: NodeID
         let kind: Kind
         let text: ByteText
@@ -38,8 +42,11 @@ struct Erasures {
         let hlc = min(event.header.hlc, erasure.before ?? event.header.hlc)
         switch erasure.subject {
         case .user(let name):
-            note(Key(node: node, kind: .user, text: ByteText(name)), hlc)
-            if erasure.isWithAuthored { note(Key(node: node, kind: .author, text: ByteText(name)), hlc) }
+            let isWhole = erasure.isWithShared
+            note(Key(node: node, kind: isWhole ? .user : .ofUserAlone, text: ByteText(name)), hlc)
+            if erasure.isWithAuthored {
+                note(Key(node: node, kind: isWhole ? .author : .ofAuthorAlone, text: ByteText(name)), hlc)
+            }
         case .conversation(let name): note(Key(node: node, kind: .conversation, text: ByteText(name)), hlc)
         case nil: break
         }
@@ -58,18 +65,31 @@ struct Erasures {
     /// erasures could be checked.
     func covers(_ place: Place) -> Bool {
         guard !isEmpty, !ReservedType.contains(place.type) else { return false }
-        if covers(place, place.node) { return true }
+        let isShared = SharedType.contains(place.type)
+        if covers(place, place.node, isShared: isShared) { return true }
         guard let keeper, keeper != place.node else { return false }
-        return covers(place, keeper)
+        return covers(place, keeper, isShared: isShared)
     }
 
-    private func covers(_ place: Place, _ node: NodeID) -> Bool {
-        func isPast(_ kind: Key.Kind, _ text: String) -> Bool {
-            times[Key(node: node, kind: kind, text: ByteText(text))].map { place.hlc < $0 } ?? false
-        }
-        return isPast(.user, place.user) || isPast(.author, place.author)
-            || place.conversation.map { isPast(.conversation, $0) } ?? false
-            || dots[node]?.contains(place.dot) ?? false
+    /// Whether an edit, a retraction or a transcript goes with the erased event that it is about: where this node has erased that by its name or with
+    /// its conversation, and where it is the erased user's own.
+    func covers(_ amendment: Place, of message: Place) -> Bool {
+        guard let keeper, !ReservedType.contains(amendment.type) else { return false }
+        return isNamed(message, keeper) || covers(amendment, keeper, isShared: false)
+    }
+
+    private func isNamed(_ place: Place, _ node: NodeID) -> Bool {
+        dots[node]?.contains(place.dot) ?? false || place.conversation.map { isPast(place, node, .conversation, $0) } ?? false
+    }
+
+    private func isPast(_ place: Place, _ node: NodeID, _ kind: Key.Kind, _ text: String) -> Bool {
+        times[Key(node: node, kind: kind, text: ByteText(text))].map { place.hlc < $0 } ?? false
+    }
+
+    private func covers(_ place: Place, _ node: NodeID, isShared: Bool) -> Bool {
+        isNamed(place, node) || isPast(place, node, .user, place.user) || isPast(place, node, .author, place.author)
+            || !isShared
+                && (isPast(place, node, .ofUserAlone, place.user) || isPast(place, node, .ofAuthorAlone, place.author))
     }
 
     /// What the erasures of `keeper` speak of: texts that stand in headers, and events by name.
@@ -160,13 +180,20 @@ struct ErasedRow {
     func isCovered(
         by erasures: Erasures, _ names: inout InternedStrings, _ connection: Connection
     ) throws(DatabaseError) -> Bool {
-        guard let node, !erasures.isEmpty else { return false }
+        guard !erasures.isEmpty, let place = try place(&names, connection) else { return false }
+        return erasures.covers(place)
+    }
+
+    /// What erasures ask of it; `nil` where the origin's row is damaged.
+    func place(
+        _ names: inout InternedStrings, _ connection: Connection
+    ) throws(DatabaseError) -> Erasures.Place? {
+        guard let node else { return nil }
         let text = try conversation.map { (ref) throws(DatabaseError) in try names.text(ref, on: connection) }
-        return erasures.covers(
-            Erasures.Place(
-                dot: Dot(origin: try names.origin(origin, on: connection), seq: seq), node: node, hlc: hlc,
-                type: try names.text(type, on: connection), user: try names.text(user, on: connection),
-                author: try names.text(author, on: connection), conversation: text))
+        return Erasures.Place(
+            dot: Dot(origin: try names.origin(origin, on: connection), seq: seq), node: node, hlc: hlc,
+            type: try names.text(type, on: connection), user: try names.text(user, on: connection),
+            author: try names.text(author, on: connection), conversation: text)
     }
 }
 

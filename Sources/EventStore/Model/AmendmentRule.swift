@@ -2,9 +2,14 @@
 package enum AmendmentRule {
     static let edited = "message.edited"
     static let retracted = "message.retracted"
+    /// What was heard in a recording: the words of its message, in another event.
+    static let transcribed = "bot.transcribed"
 
     /// Whether events of a type amend a message at all.
     package static func isAmendment(_ type: String) -> Bool { type == edited || type == retracted }
+
+    /// Whether events of a type have words of the message that they are about, or a reason beside it.
+    static func hasWordsOfAnother(_ type: String) -> Bool { isAmendment(type) || type == transcribed }
 
     /// Which message one is about: the one that its payload names, or else its cause; `nil` where what it names is no id.
     static func target(_ payload: JSONObject, cause: EventID?) -> EventID? {

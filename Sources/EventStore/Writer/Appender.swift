@@ -29,7 +29,7 @@ final class Appender {
     var newErasures: [UInt64] = []
     /// Whether the open transaction has changed what table `meta` says of erasures.
     var isErasureIndexChanged = false
-    /// Whether some have been committed since ``LogTransactions/takeErasures()``.
+    /// Whether some have been committed since ``LogTransactions/takeErasures()``, or what they may have to take along.
     var hasNewErasures = false
     /// The bytes of the header at hand; one block of memory for all.
     private var encoding = ProtobufWriter()
@@ -278,6 +278,8 @@ final class Appender {
                 try insert(header, body, origin: index, leaf: verified.leaf, twin: first)
             }
             comesAsTwins = first != nil
+            // Words of an erased event may have come once more: who applies erasures looks.
+            if !erasures.isEmpty, comesAsTwins || AmendmentRule.hasWordsOfAnother(header.type) { hasNewErasures = true }
             if comesAsTwins || opensLate { try noteReplacement(verified.event, twinOf: first, opensLate: opensLate) }
             if index != state.own { state.dirty.insert(index) }
         }

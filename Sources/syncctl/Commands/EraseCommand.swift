@@ -31,6 +31,10 @@ enum EraseCommand {
                     "authored", "WHAT", "What the user has written in the histories of others.",
                     allowed: ["erase", "keep"]),
                 .value("replies", "WHAT", "What others have written in reply.", allowed: ["erase", "keep"]),
+                .value(
+                    "shared", "WHAT",
+                    "Who takes part in conversations with others, and what was taken back of others (default: keep).",
+                    allowed: ["erase", "keep"]),
             ] + options,
             examples: [
                 .init("syncctl erase user u-1029 --dry-run", "what would go, and what has to be decided"),
@@ -86,7 +90,8 @@ enum EraseCommand {
                 why: "Nothing was erased.", hint: "syncctl history UID --ids shows them", exitCode: .nothingFound)
         }
         try show(session, plan, planned)
-        guard !plan.isEmpty(planned?.reach ?? .plan) else {
+        let withShared = planned?.shared ?? choice(session, .shared) ?? false
+        guard !plan.isEmpty(planned?.reach ?? .plan, withShared: withShared) else {
             session.say(.eraseNothing)
             try session.end(count: 0)
             return .nothingFound
@@ -138,6 +143,7 @@ enum EraseCommand {
                 case .own: true
                 case .authored: planned.map(\.authored) ?? choice(session, part)
                 case .replies: planned.map(\.replies) ?? choice(session, part)
+                case .shared: planned?.shared ?? choice(session, part) ?? false
                 }
             for (type, count) in (plan.counts[part] ?? [:]).sorted(by: { $0.key < $1.key }) {
                 table.add([
@@ -158,6 +164,7 @@ enum EraseCommand {
         switch (part, target) {
         case (.authored, _): .erasePartAuthored
         case (.replies, _): .erasePartReplies
+        case (.shared, _): .erasePartShared
         case (.own, .user): .erasePartHistory
         case (.own, _): .erasePartNamed
         }
@@ -173,7 +180,7 @@ enum EraseCommand {
             }
             return nil
         }
-        let said = ["authored", "replies", "reason", "who", "plan"].filter { name in
+        let said = ["authored", "replies", "shared", "reason", "who", "plan"].filter { name in
             session.has(name) && session.arguments.value(name) != nil
         }
         guard said.isEmpty else {
@@ -199,9 +206,10 @@ enum EraseCommand {
     private static func decided(
         _ session: Session, _ target: ErasurePlan.Target
     ) throws(CommandFailure) -> ErasureOrder {
-        let order = ErasureOrder(
+        var order = ErasureOrder(
             target: target, authored: choice(session, .authored), replies: choice(session, .replies),
             reason: session.arguments.value("reason") ?? "", who: session.arguments.value("who") ?? "")
+        order.shared = choice(session, .shared) ?? false
         do { try order.check() } catch {
             throw usageFailure(error.text, hint: "--reason TEXT and --who NAME; --dry-run shows what would go")
         }
@@ -298,7 +306,8 @@ enum EraseCommand {
         case .conversation(let name): words = ["conversation", quoted(name)]
         case .events(let ids): words = ["events"] + ids.map(\.description)
         }
-        for (option, choice) in [("authored", order.authored), ("replies", order.replies)] {
+        let choices = [("authored", order.authored), ("replies", order.replies), ("shared", order.shared ? true : nil)]
+        for (option, choice) in choices {
             if let choice { words += ["--\(option)", choice ? "erase" : "keep"] }
         }
         words += ["--reason", quoted(order.reason), "--who", quoted(order.who), "--plan", "FILE"]

@@ -8,6 +8,7 @@ extension Wording {
         case .erasePartHistory: Phrase("in the user's history", "사용자 이력")
         case .erasePartAuthored: Phrase("written in the histories of others", "다른 사용자 이력에 쓴 것")
         case .erasePartReplies: Phrase("written by others in reply", "다른 사용자가 쓴 답글")
+        case .erasePartShared: Phrase("set for others", "남에게도 미치는 것")
         case .erasePartNamed: Phrase("as named", "지정한 것")
         case .eraseBecomes: Phrase("IT IS", "처리")
         case .eraseGoes: Phrase("erased", "삭제")

@@ -72,7 +72,7 @@ extension Service {
             return exchange.refuse(.notFound, "no event that can be erased has the id \(ids)")
         }
         if isDry { return tell(plan, exchange) }
-        guard !plan.isEmpty(order.reach) else {
+        guard !plan.isEmpty(order.reach, withShared: order.shared) else {
             return exchange.refuse(
                 .notFound,
                 plan.gone > 0 ? "all \(plan.gone) events of it are erased already" : "there is nothing of it to erase"

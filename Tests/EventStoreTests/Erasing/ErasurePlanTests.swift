@@ -150,14 +150,63 @@ struct ErasurePlanTests {
         arguments: [true, false])
     func editsOfEvents(byID: Bool) throws {
         let (folder, store) = try makeStore()
-        let words = words(5)
+        let words = words(7)
         let message = try #require(try append(store, "message.posted", by: "vic", words[0]))
+        // What no view can read has words all the same, and so has what was heard in a recording.
+        for (type, payload) in [
+            ("message.edited", #"{"text":"\#(words[5])","message":null}"#),
+            ("bot.transcribed", #"{"text":"\#(words[6])","inReplyTo":"\#(message)"}"#),
+        ] {
+            let draft = EventDraft(
+                type: type, conversation: "elsewhere", user: "kim", author: "bot", cause: message,
+                payload: Array(payload.utf8))
+            _ = try store.appendBlocking([draft])
+        }
         _ = try append(store, "message.edited", by: "vic", cause: message, words[1])
         _ = try append(store, "message.edited", by: "kim", talk: "elsewhere", naming: message, words[2])
         _ = try append(store, "message.retracted", by: "kim", talk: "elsewhere", naming: message, words[3])
         _ = try append(store, "message.posted", by: "kim", talk: "elsewhere", cause: message, words[4])
         let target: ErasurePlan.Target = byID ? .events([message]) : .conversation("c")
-        #expect(try left(of: words, after: target, store, in: folder, [.own: 4]) == [4])
+        #expect(try left(of: words, after: target, store, in: folder, [.own: 6]) == [4])
+    }
+
+    @Test(
+        "What a user has set for others stays where it holds, and goes by word alone (INV-11, INV-13)",
+        arguments: [false, true])
+    func setForOthers(goes: Bool) throws {
+        let (folder, store) = try makeStore()
+        let words = words(12)
+        // In a conversation with others: how it began, who was put out, what was taken back of another, and what that user wrote there.
+        _ = try append(store, "conversation.started", by: "mod", words[0])
+        let abuse = try #require(try append(store, "message.posted", by: "troll", in: "troll", words[1]))
+        _ = try append(store, "message.retracted", by: "mod", naming: abuse, words[2])
+        _ = try append(store, "participant.left", by: "mod", words[3])
+        _ = try append(store, "participant.joined", by: "mod", in: "late", words[4])
+        // An edit of another's changed nothing, and is a word of their own.
+        _ = try append(store, "message.edited", by: "mod", naming: abuse, words[5])
+        let own = try #require(try append(store, "message.posted", by: "mod", words[6]))
+        _ = try append(store, "message.edited", by: "mod", naming: own, words[7])
+        _ = try append(store, "message.retracted", by: "mod", cause: own, words[8])
+        // Written in the history of another, with an edit in the own one: the edit goes with its message.
+        let noted = try #require(try append(store, "message.posted", by: "mod", in: "kim", words[9]))
+        _ = try append(store, "message.edited", by: "mod", naming: noted, words[10])
+        // Alone with a bot.
+        _ = try append(store, "conversation.started", by: "mod", talk: "alone", words[11])
+
+        let plan = try ErasurePlan(.user("mod"), LogReader(StoreFiles(folder.path)))
+        #expect(plan.count(.own) == 5 && plan.count(.authored) == 2 && plan.count(.shared) == 4)
+        let made = plan.erasures(authored: false, withReplies: false, withShared: goes, reason: "r", who: "w")
+        _ = try store.eraseBlocking(#require(made), author: "operator")
+        try store.finishErasures()
+        // With a restart, and once more.
+        let again = try ErasurePlan(.user("mod"), LogReader(StoreFiles(folder.path)))
+        #expect(again.isEmpty(withShared: goes) == false && again.count(.authored) == (goes ? 1 : 2))
+        store.close()
+        #expect(try verify(folder).answer == .proven)
+        let found = ByteScan.find(words, in: [folder.path])
+        let left = words.indices.filter { index in found.contains { $0.hasPrefix(words[index]) } }
+        // Wholly gone is what stands in the own history; what was put into another's is authored.
+        #expect(left == (goes ? [1, 9] : [0, 1, 2, 3, 4, 9, 10]), "\(left)")
     }
 
     @Test("Where too many would have to be named no erasure is made")

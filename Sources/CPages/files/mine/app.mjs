@@ -106,7 +106,7 @@ function erasing() {
   const problem = alert(), plan = h('div', { role: 'status' }), place = ['users', mine.me, 'erasure'];
   const look = safely(problem, async () => {
     const { lines: parts, end } = await lines(place, {}, { method: 'POST', body: { dry_run: true } });
-    const count = parts.filter((one) => one.part !== 'replies').reduce((sum, one) => sum + one.count, 0);
+    const count = parts.filter((one) => ['own', 'authored'].includes(one.part)).reduce((sum, one) => sum + one.count, 0);
     if (!count) return fill(plan, h('p', null, say('eraseNone')));
     const name = h('input', { type: 'text', id: 'name', autocomplete: 'off', spellcheck: 'false', autocapitalize: 'off', maxlength: 256 });
     const erase = safely(problem, async () => {

@@ -1,0 +1,73 @@
+/// Events that have the words of an erased one once more, and that no erasure covers: one that has its id, recorded by a node that had not heard of
+/// the erasure, and an edit, a retraction or a transcript of it. They come late, or stand in the log of a node that learns of the erasure.
+extension LogReader {
+    /// Looks through the next `rows` positions after `cursor`.
+    ///
+    /// - Parameter erasures: Those of the log's keeper.
+    /// - Returns: The events, and how far that looked.
+    func wordsOfErased(
+        _ erasures: Erasures, after cursor: UInt64, through top: UInt64, rows: Int
+    ) throws(StoreError) -> (dots: Set<Dot>, cursor: UInt64) {
+        let end = min(top, cursor + UInt64(rows))
+        let (retracted, transcribed) = (try ref(AmendmentRule.retracted), try ref(AmendmentRule.transcribed))
+        let types = [try ref(AmendmentRule.edited), retracted, transcribed].compactMap(\.self)
+        let amending = "type IN (\(types.map(String.init).joined(separator: ",")))"
+        var dots: Set<Dot> = []
+        try mapped { () throws(DatabaseError) in
+            let select = try connection.statement(
+                """
+                SELECT \(ErasedRow.columns), twin, cause, CASE WHEN \(amending) THEN payload END
+                FROM event LEFT JOIN origin ON ref = event.origin
+                WHERE position > ? AND position <= ? AND (twin NOT NULL OR \(amending)) ORDER BY position
+                """)
+            defer { select.reset() }
+            try select.bind(1, cursor)
+            try select.bind(2, end)
+            while try select.step() {
+                if let first = select.int64IfAny(9) {
+                    let twins = try places(at: first)
+                    guard twins.contains(where: { $0.isErased && erasures.covers($0.place) }) else { continue }
+                    for twin in twins where !twin.isErased && !ReservedType.contains(twin.place.type) {
+                        dots.insert(twin.place.dot)
+                    }
+                }
+                let row = ErasedRow(select)
+                guard let message = AmendmentRule.named(select, row.type == transcribed, payload: 11, cause: 10),
+                    let place = try row.place(&names, connection), let first = try position(of: message)
+                else { continue }
+                let isGone = try places(at: first).contains { $0.isErased && erasures.covers(place, of: $0.place) }
+                if isGone { dots.insert(place.dot) }
+            }
+        }
+        return (dots, end)
+    }
+
+    /// The event that counts of those with one id, and its twins.
+    private func places(at first: Int64) throws(DatabaseError) -> [(place: Erasures.Place, isErased: Bool)] {
+        try connection.all(
+            """
+            SELECT \(ErasedRow.columns), digest IS NOT NULL FROM event LEFT JOIN origin ON ref = event.origin
+            WHERE position = ?1 OR twin = ?1
+            """, [.integer(first)]
+        ) { row throws(DatabaseError) in
+            try ErasedRow(row).place(&names, connection).map { ($0, row.int64(9) == 1) }
+        }.compactMap(\.self)
+    }
+
+    private func position(of id: UUIDBits) throws(DatabaseError) -> Int64? {
+        try connection.first("SELECT position FROM event WHERE id = ? AND twin IS NULL", [.blob(id.bytes)]) {
+            $0.int64(0)
+        }
+    }
+}
+
+extension AmendmentRule {
+    /// Of a row that amends or transcribes an event the id of that; `nil` of one without payload. What no view can read has words all the same: then
+    /// it is the cause.
+    static func named(_ row: Statement, _ isTranscript: Bool, payload: Int, cause: Int) -> UUIDBits? {
+        guard !row.isNull(payload) else { return nil }
+        let object = row.isBlob(payload) ? nil : JSONObject(validated: row.bytes(payload))
+        let named = object?[isTranscript ? "inReplyTo" : "message"]?.string.flatMap { EventID(text: $0) }
+        return named?.bits ?? row.uuid(cause)
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EventStore
+
+/// Words of an erased event that another event has once more go, too, whenever they come (INV-11).
+struct LateWordsTests {
+    private let words = (0..<8).map { "비밀-\($0)-\(UInt64.random(in: 1 << 40 ... .max))" }
+    private let id = EventID(UUIDBits(high: 7, low: 1))
+
+    private func message(_ id: EventID?, _ text: String, user: String = "vic") -> EventDraft {
+        EventDraft(
+            id: id, type: "message.posted", conversation: "c", user: user, payload: Array(#"{"text":"\#(text)"}"#.utf8))
+    }
+
+    private func amendment(_ type: String, _ text: String, _ members: String = "", cause: EventID? = nil) -> EventDraft {
+        EventDraft(
+            type: type, user: "kim", author: "kim", cause: cause, payload: Array(#"{"text":"\#(text)"\#(members)}"#.utf8))
+    }
+
+    private func left(in folder: TemporaryFolder) -> [Int] {
+        let found = ByteScan.find(words, in: [folder.path])
+        return words.indices.filter { index in found.contains { $0.hasPrefix(words[index]) } }
+    }
+
+    @Test("A node that was away brings the same event, edits and transcripts of it: they go as well", arguments: [true, false])
+    func late(byID: Bool) throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([message(id, words[0])])
+        let target: ErasurePlan.Target = byID ? .events([id]) : .conversation("c")
+        let plan = try ErasurePlan(target, LogReader(StoreFiles(folder.path)))
+        _ = try store.eraseBlocking(
+            #require(plan.erasures(authored: false, withReplies: false, reason: "r", who: "w")), author: "operator")
+        try store.finishErasures()
+        #expect(left(in: folder).isEmpty)
+
+        var peer = ForeignOrigin(1, name: "busan-1", since: WallClock.now + 5_000)
+        let other = EventID(UUIDBits(high: 7, low: 2))
+        for draft in [
+            message(id, words[0]), amendment("message.edited", words[1], #","message":"\#(id)""#),
+            amendment("message.edited", words[2], cause: id), amendment("bot.transcribed", words[3], cause: id),
+            // Of a message that stays.
+            message(other, words[4], user: "lee"), amendment("message.edited", words[5], #","message":"\#(other)""#),
+            // A reply in words of its own.
+            message(nil, words[6], user: "kim"),
+        ] { peer.add(draft) }
+        try peer.send(to: store)
+        try store.finishErasures()
+        #expect(left(in: folder) == [4, 5, 6])
+        let count = try LogReader(StoreFiles(folder.path)).erasures().count
+        store.close()
+        #expect(try verify(folder).answer == .proven)
+        // Once is enough, also after a start.
+        let again = try EventStore(opening: folder.path)
+        try again.confirmErasures()
+        try again.finishErasures()
+        #expect(try LogReader(StoreFiles(folder.path)).erasures().count == count)
+        again.close()
+    }
+
+    @Test("The node that was away takes its own of it away when it learns of the erasure")
+    func confirmed() throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([
+            message(id, words[0]), amendment("message.edited", words[1], #","message":"\#(id)""#),
+            message(nil, words[2], user: "lee"),
+        ])
+        var peer = ForeignOrigin(1, name: "seoul-1", since: WallClock.now + 5_000)
+        peer.add(message(id, words[0]))
+        var erasure = Erasure(subject: nil)
+        erasure.events = [Dot(origin: peer.id, seq: 2)]
+        peer.add(erasure.draft(user: "operator"))
+        try peer.send(to: store)
+        try store.finishErasures()
+        // Nobody blanks here what others have recorded.
+        #expect(left(in: folder) == [0, 1, 2])
+        try store.confirmErasures()
+        try waitWhile(left(in: folder) != [2])
+        try store.finishErasures()
+        store.close()
+        #expect(try verify(folder).answer == .proven)
+    }
+
+    @Test("What an operator has chosen to keep is not taken along: edits of others, of what a user wrote")
+    func kept() throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([message(id, words[0])])
+        let plan = try ErasurePlan(.user("vic"), LogReader(StoreFiles(folder.path)))
+        _ = try store.eraseBlocking(
+            #require(plan.erasures(authored: true, withReplies: false, reason: "r", who: "w")), author: "operator")
+        var peer = ForeignOrigin(1, name: "busan-1", since: WallClock.now - 60_000)
+        peer.add(amendment("message.edited", words[1], #","message":"\#(id)""#))
+        // The user's own edit, recorded before the erasure: it is covered but for its type.
+        peer.add(
+            EventDraft(
+                type: "message.edited", user: "vic", payload: Array(#"{"text":"\#(words[2])","message":"\#(id)"}"#.utf8)))
+        try peer.send(to: store)
+        try store.finishErasures()
+        #expect(left(in: folder) == [1])
+        store.close()
+        #expect(try verify(folder).answer == .proven)
+    }
+}
