@@ -60,7 +60,7 @@ enum KoreanHelp {
         "Events that were set aside, and why": "보류된 이벤트와 그 이유를 봅니다",
         "Hands out parked events once more": "보류된 이벤트를 다시 전달합니다",
         "Makes this node the home of a subscription": "이 노드를 구독의 담당 노드로 만듭니다",
-        "Gives a subscription other members": "구독의 조건을 바꿉니다",
+        "Changes a subscription's filters and limits": "구독의 필터와 한도를 바꿉니다",
         "Begins anew from another place": "구독을 다른 위치에서 다시 시작합니다",
         "Ends a subscription": "구독을 끝냅니다",
     ]
