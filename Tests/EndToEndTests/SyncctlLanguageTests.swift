@@ -26,24 +26,50 @@ struct SyncctlLanguageTests {
         #expect(Self.places(phrase.english) == Self.places(phrase.korean))
     }
 
-    @Test("Korean help has every command, group, general option, and all options of commands that read")
-    func help() {
+    /// Every text that some help shows, in English: of the program, its groups, its commands, and all that can be given.
+    private static var helpTexts: Set<String> {
         let table = Syncctl.table
-        var texts = table.commands.flatMap { [$0.summary, $0.group] } + [table.summary]
-        texts += (table.globalOptions + [CommandTable.helpOption]).map(\.help)
-        for command in table.commands where command.group == "Read" || command.name == "export" {
+        var texts = [table.summary] + (table.globalOptions + [CommandTable.helpOption]).map(\.help)
+        for command in table.commands {
+            texts += [command.summary, command.group, command.discussion]
             texts += command.options.map(\.help) + command.arguments.map(\.help) + command.examples.map(\.shows)
         }
-        for text in Set(texts).sorted() {
+        return Set(texts.filter { !$0.isEmpty })
+    }
+
+    /// What a person types or compares: options, codes, names in capitals, numbers.
+    private static func exactWords(_ text: String) -> Set<String> {
+        Set(text.matches(of: /--[a-z][a-z-]*|E_[A-Z_]+|[A-Z]{3,}|[0-9]+/).map { String($0.output) })
+    }
+
+    @Test("The help of every command is there in Korean, whole: options, arguments, examples and discussions")
+    func help() {
+        let english = Self.helpTexts
+        #expect(english.count > 450)
+        for text in english.sorted() {
             #expect(KoreanHelp.texts[text].map(Self.isHangul) == true, "no Korean for: \(text)")
         }
-        let all = Set(
-            texts
-                + table.commands.flatMap {
-                    $0.options.map(\.help) + $0.arguments.map(\.help) + $0.examples.map(\.shows)
-                }
-                + table.commands.map(\.discussion))
-        for text in KoreanHelp.texts.keys { #expect(all.contains(text), "not in the help any longer: \(text)") }
+        for text in KoreanHelp.texts.keys where !english.contains(text) {
+            Issue.record("not in the help any longer: \(text)")
+        }
+        let names = KoreanHelp.tables.flatMap(\.keys)
+        #expect(names.count == KoreanHelp.texts.count, "a text has two translations, of which one is never seen")
+        for (text, korean) in KoreanHelp.texts {
+            let lost = Self.exactWords(text).subtracting(Self.exactWords(korean))
+            #expect(lost.isEmpty, "\(lost.sorted()) is not in the Korean for: \(text)")
+            let paragraphs = [text, korean].map { $0.split(separator: "\n\n").count }
+            #expect(paragraphs[0] == paragraphs[1], "other paragraphs: \(text)")
+        }
+    }
+
+    @Test("No text of the help has two blanks in a row, or white space at its ends", arguments: Language.allCases)
+    func blanks(_ language: Language) {
+        for text in Self.helpTexts.map({ language == .korean ? KoreanHelp.texts[$0] ?? $0 : $0 }).sorted() {
+            #expect(text.trimmingCharacters(in: .whitespacesAndNewlines) == text, "\(text.debugDescription)")
+            // An empty line parts paragraphs.
+            let paragraphs = text.replacing("\n\n", with: "\n")
+            #expect(paragraphs.firstMatch(of: /\s\s|\t/) == nil, "\(text.debugDescription)")
+        }
     }
 
     /// Codes of `syncd` alone, and of what is not told.

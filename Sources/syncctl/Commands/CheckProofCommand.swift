@@ -15,9 +15,9 @@ enum CheckProofCommand {
                 .init("syncctl check-proof u-1029.proof", "anywhere"),
             ],
             discussion: """
-                Every event must be, byte for byte, part of a history that its origin's node has signed. Whether a node has left out \
-                events no file can show: the answer says what it states. Compare the nodes' ids with those that you know. Exit code 0 when \
-                all is proven, 2 when the file is not signed as a whole, a receipt does not cover all of its log or a node of --witness \
+                Every event must be, byte for byte, part of a history that its origin's node has signed. No file can show that a \
+                node has left no events out: the answer says what the node states. Compare the nodes' ids with those that you know. Exit \
+                code 0 when all is proven, 2 when the file is not signed as a whole, a receipt does not cover all of its log or a node of --witness \
                 has not cosigned it, 3 when something contradicts.
                 """), run: run)
 

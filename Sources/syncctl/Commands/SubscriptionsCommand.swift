@@ -8,12 +8,11 @@ enum SubscriptionsCommand {
     private static let name = Command.Argument("name", "What it is called.", names: "subscriptions")
 
     private static let filters: [Command.Option] = [
-        .value("type", "TYPE", "Only this type, or message.*; may be repeated.", repeatable: true, names: "types"),
-        .value("user", short: "u", "USER", "Only of this user; may be repeated.", repeatable: true, names: "users"),
-        .value("author", "USER", "Only by this author; may be repeated.", repeatable: true, names: "users"),
         .value(
-            "conversation", "ID", "Only of this conversation; may be repeated.", repeatable: true,
-            names: "conversations"),
+            "type", "TYPE", "Only this type; message.* is all that begin so.", repeatable: true, names: "types"),
+        .value("user", short: "u", "USER", "Only this user's history.", repeatable: true, names: "users"),
+        .value("author", "USER", "Only what this user or bot has written.", repeatable: true, names: "users"),
+        .value("conversation", "ID", "Only this conversation.", repeatable: true, names: "conversations"),
     ]
 
     static let list = Subcommand(
@@ -42,7 +41,7 @@ enum SubscriptionsCommand {
 
     static let change = Subcommand(
         Command(
-            "subscriptions change", "Gives a subscription other members", group: "Bots", arguments: [name],
+            "subscriptions change", "Changes a subscription's filters and limits", group: "Bots", arguments: [name],
             options: filters + [
                 .value("ack-wait-ms", "N", "How long a delivery may take."),
                 .value("attempts", "N", "After so many an event is parked."),

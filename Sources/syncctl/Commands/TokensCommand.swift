@@ -23,7 +23,7 @@ enum TokensCommand {
             options: [
                 .value(
                     "role", "ROLE",
-                    "user:ID, bot:ID, app, reader, auditor, operator or admin; may be repeated.", repeatable: true),
+                    "user:ID, bot:ID, app, reader, auditor, operator or admin.", repeatable: true),
                 .flag("all", "A user or bot of all conversations, not only of its own."),
                 .value("valid", "SPAN", "For so long, as 90d (default: until it is revoked)."),
                 .value("out", "FILE", "Writes the token there, mode 0600, and not to the terminal."),

@@ -1,6 +1,6 @@
 extension KoreanHelp {
     /// What `attachment` says.
-    static let attachments = [
+    static let attachments: [String: String] = [
         "Attachments": "첨부",
         "Keeps a file's bytes for an event to name": "이벤트가 가리킬 파일을 저장합니다",
         "Writes the bytes of an attachment": "첨부 파일을 꺼냅니다",
@@ -43,5 +43,7 @@ extension KoreanHelp {
         내용이 다른 파일은 따로 치워 두고, 노드가 피어에게 올바른 내용을 요청합니다. 데몬이 실행 중이면 데몬이 합니다. 내용이 없으면 \
         종료 코드 2, 손상된 파일이 있으면 3입니다.
         """,
+        "Only what stands in this user's history.": "이 사용자의 이력에 있는 것만.",
+        "Only what stands in this conversation.": "이 대화에 있는 것만.",
     ]
 }

@@ -1,6 +1,6 @@
 /// The help of commands about users' lists, by its English text.
 extension KoreanHelp {
-    static let lists = [
+    static let lists: [String: String] = [
         "A user's conversations, with what is unread": "한 사용자의 대화방 목록과 안 읽은 메시지 수를 봅니다",
         "A user's contacts": "한 사용자의 연락처를 봅니다",
         "What a user looked for, to be offered again": "한 사용자의 최근 검색어를 봅니다",

@@ -1,12 +1,14 @@
-/// The help of `syncctl` in Korean, by its English text. A test finds commands, general options and options of reading commands that
-/// are not here.
+/// The help of `syncctl` in Korean, by its English text. A test finds texts of the help that are not here, texts that are
+/// in no help any longer, and those that are here twice.
 enum KoreanHelp {
-    static let texts = [options, arguments, examples, discussions, backup, audit, lists, attachments].reduce(commands)
-    {
-        $0.merging($1) { $1 }
-    }
+    static let tables = [
+        commands, options, arguments, examples, discussions, read, lists, audit, write, trust, nodes, administration,
+        backup, attachments, bots, access,
+    ]
 
-    private static let commands = [
+    static let texts = tables.reduce(into: [:]) { all, table in all.merge(table) { first, _ in first } }
+
+    private static let commands: [String: String] = [
         "reads, writes and checks an event store": "이벤트 저장소를 읽고, 쓰고, 검증합니다",
         "Read": "읽기", "Write": "쓰기", "Take out": "내보내기", "Trust": "검증", "Nodes": "노드", "Administration": "관리",
         "Bots": "봇", "Access": "접근 권한",
@@ -60,12 +62,12 @@ enum KoreanHelp {
         "Events that were set aside, and why": "보류된 이벤트와 그 이유를 봅니다",
         "Hands out parked events once more": "보류된 이벤트를 다시 전달합니다",
         "Makes this node the home of a subscription": "이 노드를 구독의 담당 노드로 만듭니다",
-        "Gives a subscription other members": "구독의 조건을 바꿉니다",
+        "Changes a subscription's filters and limits": "구독의 필터와 한도를 바꿉니다",
         "Begins anew from another place": "구독을 다른 위치에서 다시 시작합니다",
         "Ends a subscription": "구독을 끝냅니다",
     ]
 
-    private static let options = [
+    private static let options: [String: String] = [
         "With what proves the events, for 'syncctl check-proof'.":
             "이벤트를 증명하는 자료와 함께 출력합니다. 'syncctl check-proof'로 검사합니다.",
         "Who asked for it: it is part of the record.": "요청한 사람. 기록에 남습니다.",
@@ -160,7 +162,7 @@ enum KoreanHelp {
         "html: in which times are shown (default: this machine's).": "html: 시각을 표시할 시간대(기본값: 이 컴퓨터의 시간대).",
     ]
 
-    private static let arguments = [
+    private static let arguments: [String: String] = [
         "Whose.": "누구의 것인지.", "Ids of events.": "이벤트 ID.", "Id of one erasure.": "삭제 이벤트의 ID.",
         "Whose history.": "누구의 이벤트인지.", "Which one.": "어느 대화인지.", "Whose profile.": "누구의 프로필인지.",
         "Which survey; without one all are listed.": "설문 이름. 생략하면 모든 설문을 나열합니다.",
@@ -168,7 +170,7 @@ enum KoreanHelp {
             "이벤트 ID, 위치(10412 또는 seq:10412), 또는 <origin>/<sequence>.",
     ]
 
-    private static let examples = [
+    private static let examples: [String: String] = [
         "what happened since midnight yesterday": "어제 0시부터 일어난 일",
         "the user's last 20 messages": "이 사용자의 마지막 메시지 20개",
         "all of it, for 'syncctl check-proof'": "'syncctl check-proof'로 검사할 전체 이벤트",
@@ -208,14 +210,14 @@ enum KoreanHelp {
         "questions and answers, with what users thought of them": "질문과 답변, 그리고 사용자의 평가",
     ]
 
-    private static let discussions = [
+    private static let discussions: [String: String] = [
         """
         Payload and salt of the events go from every file of this node, and of every node that hears of it. That they were, who wrote \
         them, when, in which conversation and of which type stays, so that what was signed can still be proved. Copies outside of the \
         nodes' folders, as backups and exports, are yours to find. Who is erased may go on writing: what comes while you look stays, and it says \
         how much that is.
         """:
-            "내용과 salt가 이 노드의 모든 파일에서, 그리고 이 소식을 받은 모든 노드에서 사라집니다. 이벤트가 있었다는 것, 작성자, 시각, "
+            "내용과 솔트가 이 노드의 모든 파일에서, 그리고 이 소식을 받은 모든 노드에서 사라집니다. 이벤트가 있었다는 것, 작성자, 시각, "
             + "대화, 종류는 남으므로 서명한 것은 계속 증명됩니다. 백업과 내보낸 파일처럼 노드 폴더 밖의 사본은 직접 찾아 지워야 합니다. "
             + "삭제 대상 사용자는 계속 쓸 수 있습니다. 확인하는 동안 들어온 것은 남고, 몇 건인지 알려 줍니다.",
         "In display order, the same on every node. Exit code 1 when nothing matched.":

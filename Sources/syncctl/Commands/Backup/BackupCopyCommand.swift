@@ -20,7 +20,8 @@ enum BackupCopyCommand {
                 The copy has the log as it is when the copying begins, whatever is appended meanwhile, and is on the \
                 disk when the command ends, with the attachments that are here whole. Only then the folder gets its name; what an interrupted run has left \
                 as FOLDER.copying goes with the next one. Views are built anew from it. 'syncctl verify --store FOLDER' proves it. \
-                Keep node.key as you keep the store: anyone who has it can write in the node's name.
+                Keep node.key as you keep the store: anyone who has it can write in the node's name. \
+                Exit code 2 when attachments are damaged here, and therefore not in the copy.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {

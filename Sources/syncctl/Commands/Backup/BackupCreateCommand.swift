@@ -31,8 +31,9 @@ enum BackupCreateCommand {
             discussion: """
                 A backup ends where signed heads cover the log: beside a daemon that is what is there when the command begins. Rows are read \
                 in short transactions, checked and hashed. What was erased since an earlier backup is taken out of that, too. The backup \
-                is on the disk when the command ends. Attachments are in it, each written once. Exit code 2 when events are not covered yet, or \
-                attachments not here, and therefore missing. Behind a backup that lacks a segment none is made. Keep the key file, \
+                is on the disk when the command ends. Attachments are in it, each written once. Exit code 2 when something is missing: \
+                attachments that are not here or, where no daemon runs, events that no signed head covers yet. Behind a backup that \
+                lacks a segment none is made. Keep the key file, \
                 and copies of it, elsewhere: without it the backups cannot be read.
                 """), run: run)
 

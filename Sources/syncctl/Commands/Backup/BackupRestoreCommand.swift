@@ -29,7 +29,9 @@ enum BackupRestoreCommand {
             discussion: """
                 The log is built anew, proven by the signed heads, and on the disk when the command ends; only then the folder gets its name. \
                 The node that starts on it goes on in a new origin and takes back from its peers what it has lost. What was erased since \
-                the backup is not there, and the node records that once more. Exit code 2 when attachments did not come back. Never start it while another node has the same key.
+                the backup is not there, and the node records that once more. Exit code 2 when attachments did not come back, when its \
+                node has not signed the backup, or when something came back that was erased since. Never start it while another \
+                node has the same key.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {

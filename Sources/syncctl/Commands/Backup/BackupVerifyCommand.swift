@@ -8,7 +8,9 @@ enum BackupVerifyCommand {
         Command(
             "backup verify", "Proves the backups of a repository, with no store", group: "Administration",
             arguments: [BackupSession.repositoryArgument],
-            options: [BackupSession.keyOption, BackupSession.backupOption],
+            options: [
+                BackupSession.keyOption, .value("backup", "ID", "Only this one (default: all of them)."),
+            ],
             examples: [.init("syncctl backup verify /backups/seoul", "each file, each event, each signature")],
             discussion: """
                 Segments that backups share are read once. Every file must have its SHA-256, every event must hash to the root of its \

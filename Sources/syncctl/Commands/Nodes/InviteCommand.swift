@@ -15,8 +15,8 @@ enum InviteCommand {
                     repeatable: true),
             ],
             examples: [
-                .init("syncctl peers invite", "on the one node; then, on the other:"),
-                .init("syncctl peers join sillok://…", "the rest is done"),
+                .init("syncctl peers invite", "on the one node"),
+                .init("syncctl peers join sillok://…", "on the other one: the rest is done"),
             ],
             discussion: """
                 The line names this node's id, so that the other one cannot be led astray, and a secret that lets one node in, \

@@ -51,7 +51,8 @@ enum ImportCommand {
                 by its origin's signed head before it is stored. The daemon must be stopped. A line that does not fit \
                 ends the import; what was stored before is proven and stays.
 
-                Exit codes: 4 when some lines were rejected, 65 when the only one was or an export is malformed, 66 when there is no such file; \
+                Exit codes: 4 when some lines were rejected, or an export says something else than what is here; 65 when the only line was \
+                rejected, or an export is malformed; 66 when there is no such file; \
                 3 when evidence is contradicted, 2 when its heads sign more events than it has.
                 """), run: run)
 
