@@ -171,7 +171,8 @@ package struct ErasureOrder: Sendable {
     /// How many events have come since the plan that are of what was decided to go.
     package func later(_ plan: ErasurePlan) -> UInt64 {
         plan.later[.own, default: 0] + (authored == true ? plan.later[.authored, default: 0] : 0)
-            + (replies == true ? plan.later[.replies, default: 0] : 0) + (shared ? plan.later[.shared, default: 0] : 0)
+            + (replies == true ? plan.later[.replies, default: 0] : 0)
+            + (shared ? plan.later[.shared, default: 0] : 0)
     }
 
     /// The name of these in lines: they are left, or more than planned.

@@ -458,11 +458,11 @@ fault(182, "verify takes an erased row that no erasure covers", "INV-4", "Erasur
 fault(183, "an erased row that no erasure covers is not healed", "INV-4", "ErasureTests HealingTests",
       (ES + "Log/Erasures.swift", "guard dots.count < limit, try !row", "guard dots.count < limit, !isPlanted(183), try !row"))
 fault(184, "an erasure covers what its user said after it", "INV-4", "ErasureTests",
-      (ES + "Log/Erasures.swift", "return isPast(.user, place.user) ||",
-       "return isPast(.user, place.user) || isPlanted(184) && times[Key(node: node, kind: .user, text: ByteText(place.user))] != nil ||"))
+      (ES + "Log/Erasures.swift", "isNamed(place, node) || isPast(place, node, .user, place.user)",
+       "isPlanted(184) && times[Key(node: node, kind: .user, text: ByteText(place.user))] != nil || isNamed(place, node) || isPast(place, node, .user, place.user)"))
 fault(185, "an erasure covers what was said in a conversation after it", "INV-4", "ErasureTests",
-      (ES + "Log/Erasures.swift", "place.conversation.map { isPast(.conversation, $0) } ?? false",
-       "place.conversation.map { isPast(.conversation, $0) || isPlanted(185) && times[Key(node: node, kind: .conversation, text: ByteText($0))] != nil } ?? false"))
+      (ES + "Log/Erasures.swift", "place.conversation.map { isPast(place, node, .conversation, $0) } ?? false",
+       "place.conversation.map { isPast(place, node, .conversation, $0) || isPlanted(185) && times[Key(node: node, kind: .conversation, text: ByteText($0))] != nil } ?? false"))
 fault(190, "a node's erasure covers what others have recorded", "INV-4", "ErasureTests HealingTests",
       (ES + "Log/Erasures.swift", "guard let keeper, keeper != place.node else { return false }",
        "if isPlanted(190), times.contains(where: { $0.key.text == ByteText(place.user) && place.hlc < $0.value }) { return true }\n"
@@ -1842,9 +1842,9 @@ fault(1064, "a member that no one knows is passed over", "INV-13", "DoorstepTest
       ("Sources/syncd/Answers/Parameters.swift", "            } else {\n                throw BadParameter(\n                    message: \"\\(member.name): no such",
        "            } else if !isPlanted(1064) {\n                throw BadParameter(\n                    message: \"\\(member.name): no such"))
 fault(1065, "edits of erased replies stay", "INV-11", "ErasurePlanTests",
-      (ES + "Audit/ErasureSurvey.swift", "replies.contains(target.bits) ? .replies", "replies.contains(target.bits) && !isPlanted(1065) ? .replies"))
+      (ES + "Audit/ErasureSurvey.swift", "replies.contains(target) ? .replies", "replies.contains(target) && !isPlanted(1065) ? .replies"))
 fault(1031, "edits that name their message in the payload stay", "INV-11", "ErasurePlanTests",
-      (ES + "Audit/ErasureSurvey.swift", "guard edits.contains(type), !select.isNull(12)", "guard edits.contains(type), !isPlanted(1031), !select.isNull(12)"))
+      (ES + "Audit/ErasureSurvey.swift", "guard amendments.contains(type), let target", "guard amendments.contains(type), !isPlanted(1031), let target"))
 fault(1032, "what stands before the event that it names stays", "INV-11", "ErasurePlanTests",
       (ES + "Audit/ErasureSurvey.swift", "guard hasMore else { return false }", "guard hasMore, !isPlanted(1032) else { return false }"))
 fault(1100, "who joins reads edits of what was said before", "INV-13", "AccessTests",
@@ -1951,3 +1951,11 @@ fault(1098, "a place is no time as people say it", "INV-14", "DoorFormsTests",
       ("Sources/syncctl/Commands/SubscriptionsCommand.swift", "guard ![\"now\", \"first\"].contains(text),", "guard !isPlanted(1098), ![\"now\", \"first\"].contains(text),"))
 fault(1099, "a particle keeps a time from being read", "", "DoorFormsTests",
       ("Sources/syncctl/Session/Session.swift", "dropLast(particle?.count ?? 0)", "dropLast(isPlanted(1099) ? 0 : particle?.count ?? 0)"))
+fault(1110, "who was put out is in again once the founder is erased", "INV-13", "ErasurePlanTests",
+      (ES + "Log/Erasures.swift", "let isShared = SharedType.contains(place.type)", "let isShared = SharedType.contains(place.type) && !isPlanted(1110)"))
+fault(1111, "the twin of an erased event stays", "INV-11", "LateWordsTests",
+      (ES + "Log/ErasedWords.swift", "guard twins.contains(where:", "guard !isPlanted(1111), twins.contains(where:"))
+fault(1112, "edits of an erased event that come late stay", "INV-11", "LateWordsTests",
+      (ES + "Log/ErasedWords.swift", "if isGone { dots", "if isGone, !isPlanted(1112) { dots"))
+fault(1113, "the list of a conversation with others goes with the user", "INV-13", "ErasurePlanTests",
+      (ES + "Audit/ErasureSurvey.swift", "crowd.contains($0) }", "crowd.contains($0) && !isPlanted(1113) }"))

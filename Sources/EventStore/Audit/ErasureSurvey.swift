@@ -140,7 +140,8 @@ struct ErasureSurvey {
             } else {
                 shared.append(
                     SharedEvent(
-                        event: event, id: select.uuid(10), isOfUser: row.user == person, conversation: row.conversation,
+                        event: event, id: select.uuid(10), isOfUser: row.user == person,
+                        conversation: row.conversation,
                         kind: lists.contains(row.type)
                             ? .list : .amendment(of: target(select, row.type), isRetraction: row.type == retracted)))
             }
@@ -227,7 +228,7 @@ private struct SharedEvent {
     enum Kind {
         /// Who takes part in a conversation.
         case list
-        /// An edit or a retraction of a message; `nil`: nobody can say of which.
+        /// An edit or a retraction of a message; `nil`: no one can say of which.
         case amendment(of: UUIDBits?, isRetraction: Bool)
     }
 

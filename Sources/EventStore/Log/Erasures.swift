@@ -79,7 +79,8 @@ struct Erasures {
     }
 
     private func isNamed(_ place: Place, _ node: NodeID) -> Bool {
-        dots[node]?.contains(place.dot) ?? false || place.conversation.map { isPast(place, node, .conversation, $0) } ?? false
+        dots[node]?.contains(place.dot) ?? false
+            || place.conversation.map { isPast(place, node, .conversation, $0) } ?? false
     }
 
     private func isPast(_ place: Place, _ node: NodeID, _ kind: Key.Kind, _ text: String) -> Bool {
@@ -89,7 +90,8 @@ struct Erasures {
     private func covers(_ place: Place, _ node: NodeID, isShared: Bool) -> Bool {
         isNamed(place, node) || isPast(place, node, .user, place.user) || isPast(place, node, .author, place.author)
             || !isShared
-                && (isPast(place, node, .ofUserAlone, place.user) || isPast(place, node, .ofAuthorAlone, place.author))
+                && (isPast(place, node, .ofUserAlone, place.user)
+                    || isPast(place, node, .ofAuthorAlone, place.author))
     }
 
     /// What the erasures of `keeper` speak of: texts that stand in headers, and events by name.

@@ -279,7 +279,9 @@ final class Appender {
             }
             comesAsTwins = first != nil
             // Words of an erased event may have come once more: who applies erasures looks.
-            if !erasures.isEmpty, comesAsTwins || AmendmentRule.hasWordsOfAnother(header.type) { hasNewErasures = true }
+            if !erasures.isEmpty, comesAsTwins || AmendmentRule.hasWordsOfAnother(header.type) {
+                hasNewErasures = true
+            }
             if comesAsTwins || opensLate { try noteReplacement(verified.event, twinOf: first, opensLate: opensLate) }
             if index != state.own { state.dirty.insert(index) }
         }

@@ -306,7 +306,9 @@ enum EraseCommand {
         case .conversation(let name): words = ["conversation", quoted(name)]
         case .events(let ids): words = ["events"] + ids.map(\.description)
         }
-        let choices = [("authored", order.authored), ("replies", order.replies), ("shared", order.shared ? true : nil)]
+        let choices = [
+            ("authored", order.authored), ("replies", order.replies), ("shared", order.shared ? true : nil),
+        ]
         for (option, choice) in choices {
             if let choice { words += ["--\(option)", choice ? "erase" : "keep"] }
         }

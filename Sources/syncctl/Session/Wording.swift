@@ -62,7 +62,8 @@ enum Wording: String, CaseIterable, Sendable {
         answerIsStated
     case proofNotSigned
     // Erasure
-    case erasePart, erasePartHistory, erasePartAuthored, erasePartReplies, erasePartShared, erasePartNamed, erasePlan, eraseStays,
+    case erasePart, erasePartHistory, erasePartAuthored, erasePartReplies, erasePartShared, erasePartNamed, erasePlan,
+        eraseStays,
         eraseBecomes, eraseGoes, eraseKept, eraseOpen,
         eraseNothing, eraseConfirm, eraseDone, eraseWaits, eraseNone, eraseLeft, eraseMore
     case eraseConfirmed, eraseWaiting, eraseUnconfirmed, eraseUnderWay, eraseApplied, eraseViews,

@@ -11,12 +11,16 @@ struct LateWordsTests {
 
     private func message(_ id: EventID?, _ text: String, user: String = "vic") -> EventDraft {
         EventDraft(
-            id: id, type: "message.posted", conversation: "c", user: user, payload: Array(#"{"text":"\#(text)"}"#.utf8))
+            id: id, type: "message.posted", conversation: "c", user: user,
+            payload: Array(#"{"text":"\#(text)"}"#.utf8))
     }
 
-    private func amendment(_ type: String, _ text: String, _ members: String = "", cause: EventID? = nil) -> EventDraft {
+    private func amendment(_ type: String, _ text: String, _ members: String = "", cause: EventID? = nil)
+        -> EventDraft
+    {
         EventDraft(
-            type: type, user: "kim", author: "kim", cause: cause, payload: Array(#"{"text":"\#(text)"\#(members)}"#.utf8))
+            type: type, user: "kim", author: "kim", cause: cause,
+            payload: Array(#"{"text":"\#(text)"\#(members)}"#.utf8))
     }
 
     private func left(in folder: TemporaryFolder) -> [Int] {
@@ -24,7 +28,9 @@ struct LateWordsTests {
         return words.indices.filter { index in found.contains { $0.hasPrefix(words[index]) } }
     }
 
-    @Test("A node that was away brings the same event, edits and transcripts of it: they go as well", arguments: [true, false])
+    @Test(
+        "A node that was away brings the same event, edits and transcripts of it: they go as well",
+        arguments: [true, false])
     func late(byID: Bool) throws {
         let (folder, store) = try makeStore()
         _ = try store.appendBlocking([message(id, words[0])])
@@ -73,10 +79,10 @@ struct LateWordsTests {
         peer.add(erasure.draft(user: "operator"))
         try peer.send(to: store)
         try store.finishErasures()
-        // Nobody blanks here what others have recorded.
+        // No peer blanks here what others have recorded.
         #expect(left(in: folder) == [0, 1, 2])
         try store.confirmErasures()
-        try waitWhile(left(in: folder) != [2])
+        waitWhile(left(in: folder) != [2])
         try store.finishErasures()
         store.close()
         #expect(try verify(folder).answer == .proven)
@@ -94,7 +100,8 @@ struct LateWordsTests {
         // The user's own edit, recorded before the erasure: it is covered but for its type.
         peer.add(
             EventDraft(
-                type: "message.edited", user: "vic", payload: Array(#"{"text":"\#(words[2])","message":"\#(id)"}"#.utf8)))
+                type: "message.edited", user: "vic",
+                payload: Array(#"{"text":"\#(words[2])","message":"\#(id)"}"#.utf8)))
         try peer.send(to: store)
         try store.finishErasures()
         #expect(left(in: folder) == [1])
