@@ -170,9 +170,9 @@ class Ending:
         start, or the own node has settled it since."""
         named = {evidence.name for evidence in self.known.named_evidence}
         for name in sorted(self.known.cut_files.keys() | named):
-            self.check_one(name)
+            self.check_named(name)
 
-    def check_one(self, name):
+    def check_named(self, name):
         file = self.known.cut_files.get(name)
         sizes = self.sizes()
         open_since = [

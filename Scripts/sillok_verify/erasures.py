@@ -14,7 +14,7 @@ from .rows import Row
 from .values import WRONG_FORM
 
 TYPES = (b'user.erased', b'conversation.erased')
-# Section 2, "Reserved types": of all but the erasures themselves payloads stay, and of views.
+# Section 2, "Reserved types": events of these types are never covered.
 KEPT_TYPES = re.compile(
     rb'(?s:(origin|access|subscription|finding)\..*|(user|conversation)\.erased)'
 )
