@@ -1,7 +1,8 @@
 """The verifier of Sillok stores, receipts and proofs, for auditors. `verify.py` is its command.
 
 Written from FORMATS.md alone, and without any of Sillok's code; "section" means one of that page.
-A module uses only those above it:
+Begin with `verifier`, which has all checks of a store in their order, and `events`, which has what
+each event is held to. A module uses only those above it:
 
     values      the one form of numbers, base64 and UUIDs; kinds of values in columns
     signatures  Ed25519 (section 2)

@@ -116,18 +116,26 @@ class Walk:
 
     def gather(self, event):
         """What the events say of other events: erasures, and what the own node has settled."""
-        row, type, node = event.row, event.type, event.origin.node
-        if type in ERASURES:
+        row, node = event.row, event.origin.node
+        is_erasure = event.type in ERASURES
+        if is_erasure:
             self.erasures.nodes[row.position] = node
         if row.digest is not None:
             erased = (row.position, row.hlc, self.erasures.ways(row))
             self.erasures.erased.append(erased)
-        elif type in ERASURES:
-            conversation = self.store.names.get(row.conversation)
+        elif is_erasure:
             self.erasures.add(
-                Erasure(node, type, event.said, row.hlc, event.user, conversation, row.position)
+                Erasure(
+                    node=node,
+                    type=event.type,
+                    said=event.said,
+                    hlc=row.hlc,
+                    user=event.user,
+                    conversation=self.store.names.get(row.conversation),
+                    position=row.position,
+                )
             )
-        elif type == b'finding.settled' and node == self.store.own_node:
+        elif event.type == b'finding.settled' and node == self.store.own_node:
             self.settle(event)
 
     def settle(self, event):

@@ -13,6 +13,8 @@ FIRST_UNKNOWN, FIRST_ANCILLARY = 13, 32
 # Wire types: a varint, eight bytes, bytes with their length before them, four bytes.
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 LENGTHS = {FIXED64: 8, FIXED32: 4}
+# Seven bits a byte, the lowest first; all bytes but the last have the highest bit.
+VARINT_FORM = re.compile(rb'[\x80-\xff]{0,9}[\x00-\x7f]')
 WIRE_TYPES = {
     ORIGIN: BYTES,
     SEQ: VARINT,
@@ -45,7 +47,7 @@ def tag_of(field, wire_type):
 
 
 def varint(number):
-    """A number in its shortest form: seven bits a byte, the lowest first."""
+    """A number as a varint in its shortest form."""
     if number < 128:
         return bytes([number])
     return bytes([number & 127 | 128]) + varint(number >> 7)
@@ -62,9 +64,6 @@ def number_field(field, number):
 def dependency_body(origin, seq):
     """`message Dot`: what a field 11 has in it."""
     return bytes_field(1, origin) + number_field(2, seq)
-
-
-VARINT_FORM = re.compile(rb'[\x80-\xff]{0,9}[\x00-\x7f]')
 
 
 def read_varint(data, at):
