@@ -235,7 +235,8 @@ install: build
 	.build/release/sillok-gateway --generate man > $(DESTDIR)$(PREFIX)/share/man/man8/sillok-gateway.8
 	install -d $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
 	install -D -m 755 Scripts/verify.py $(SHARE)/doc/syncd/examples/verify.py
-	install -D -m 644 Scripts/receipts.py $(SHARE)/doc/syncd/examples/receipts.py
+	install -d $(SHARE)/doc/syncd/examples/sillok_verify
+	install -m 644 Scripts/sillok_verify/*.py $(SHARE)/doc/syncd/examples/sillok_verify/
 	for program in syncctl syncd sillok-bot sillok-gateway; do \
 	  .build/release/$$program --generate bash > $(COMPLETIONS)/$$program; \
 	  .build/release/$$program --generate zsh > $(SHARE)/zsh/site-functions/_$$program; \

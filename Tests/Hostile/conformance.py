@@ -34,14 +34,14 @@ def proves(message, keys, known=None):
             check(head['type'] == 'origin.started', 'the first event is not origin.started')
             body = json.loads(event['payload'])
             key = base64.b64decode(body['key'])
-            check(record.node_of(key).hex() == body['node'] and head['user'] == 'node/' + body['node'], 'not bound to its node')
+            check(record.node_id(key).hex() == body['node'] and head['user'] == 'node/' + body['node'], 'not bound to its node')
             keys[head['origin']] = key
         leaves.append(record.leaf(event))
     for coverage in message['coverage']:
         head = coverage['head']
         leaves = known[head['origin']]
         text = record.head_text(head['origin'], head['size'], head['root'], head['hlc'])
-        check(record.signed(keys[head['origin']], head['signature'], text), 'a head is not signed by its origin')
+        check(record.is_signed(keys[head['origin']], head['signature'], text), 'a head is not signed by its origin')
         check(record.follows(len(leaves), head['size'], record.root_over(leaves), head['root'], coverage['proof']),
               'a consistency proof does not lead to its head')
     return known

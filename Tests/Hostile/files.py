@@ -10,7 +10,8 @@ import sys
 import time
 
 import record
-import verify
+from sillok_verify.rows import Row, header_of
+from sillok_verify.trees import leaf_hash, sha256
 from lab import VERIFY, check
 
 CASES = []
@@ -41,11 +42,9 @@ def changed(store, *statements):
 
 def rehashed(store, position):
     """The first four bytes of the leaf the row has now."""
-    seen = verify.Verifier(str(store), None)
-    seen.database()
-    seen.names_and_origins()
-    row = verify.Row(*seen.log.execute(f'SELECT {", ".join(verify.Row._fields)} FROM event WHERE position = ?', (position,)).fetchone())
-    leaf = verify.leaf_of(verify.header_of(row, seen.names, seen.origins), verify.sha(row.salt, row.payload))
+    seen = record.tables(store)
+    row = Row(*seen.log.execute(f'SELECT {", ".join(Row._fields)} FROM event WHERE position = ?', (position,)).fetchone())
+    leaf = leaf_hash(header_of(row, seen.names, seen.ids), sha256(row.salt, row.payload))
     seen.log.close()
     return int.from_bytes(leaf[:4], 'big', signed=True)
 
@@ -97,7 +96,7 @@ def flipped_wal(lab):
         data[at] ^= 1 << random.randrange(8)
         wal.write_bytes(bytes(data))
         code = victim.ctl('verify', expect=None).returncode
-        lost = verify.Verifier(str(victim.store), None).log.execute('SELECT 61 - count(*) FROM event').fetchone()[0]
+        lost = record.tables(victim.store).log.execute('SELECT 61 - count(*) FROM event').fetchone()[0]
         try:
             victim.start()
             after = victim.status()['origin']
@@ -134,7 +133,7 @@ def erased_by_hand(lab):
     log = sqlite3.connect(victim.store / 'log.db')
     salt, payload = log.execute('SELECT salt, payload FROM event WHERE position = 20').fetchone()
     log.close()
-    digest = record.sha(salt, payload.encode())
+    digest = record.sha256(salt, payload.encode())
     changed(victim.store, ('UPDATE event SET salt = NULL, payload = NULL, digest = ? WHERE position = 20', digest))
     theirs, ours, detail = victim.proven()
     check((theirs, ours) == (3, 3), f'syncctl verify {theirs}, verify.py {ours} {detail}')
@@ -277,7 +276,7 @@ def restored_backup(lab):
     made.close()
     source.close()
     done = subprocess.run([lab.syncctl, '--store', copy, 'verify'], capture_output=True, text=True)
-    ours = subprocess.run(['python3', '-B', verify.__file__, copy], capture_output=True, text=True)
+    ours = subprocess.run(['python3', '-B', VERIFY, copy], capture_output=True, text=True)
     check(done.returncode in (0, 2) and ours.returncode in (0, 2), f'{done.returncode}/{ours.returncode}: {done.stderr or done.stdout} {ours.stdout[-200:]}')
     read = subprocess.run([lab.syncctl, '--store', copy, 'history', 'u-file'], capture_output=True, text=True)
     check(read.returncode == 0 and 'file 39' in read.stdout, f'without a key it cannot be read: {read.returncode} {read.stderr}')

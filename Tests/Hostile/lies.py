@@ -51,7 +51,7 @@ def foreign_histories(lab):
             def __init__(self):
                 super().__init__()
                 self.key = bytes([1]) + bytes(31)
-                self.node = record.node_of(self.key)
+                self.node = record.node_id(self.key)
         origin = tiny(Weak())
         head = origin.head(key=record.Identity().private) | {'signature': bytes([1]) + bytes(63)}
         link.send('Events', {'events': origin.events, 'coverage': [{'head': head}]})
@@ -236,8 +236,8 @@ def heads_too_large(lab):
                 nonlocal root
                 while count > 1:
                     siblings.append(os.urandom(32))
-                    root = record.join(root, siblings[-1])
-                    count = record.half(count)
+                    root = record.node_hash(root, siblings[-1])
+                    count = record.split(count)
             up(size)
             link.send('Events', {'events': origin.events, 'coverage': [{'head': origin.head(size=size, root=root), 'proof': siblings}]})
         return act

@@ -62,7 +62,7 @@ class Link:
         self._guard(self.tls.do_handshake)
         found = self.tls.get_peer_certificate()
         public = found.get_pubkey().to_cryptography_key()
-        self.other = record.node_of(public.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw))
+        self.other = record.node_id(public.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw))
 
     def patience(self, seconds, sending=False):
         seconds = max(seconds, 0.001)
@@ -183,7 +183,7 @@ def meet(port, identity, cluster='lab', **more):
 
 def standing(entries, through=1):
     """A whole first StateDelta in one message, with its digest."""
-    digest = record.sha(*(e['origin'] + e['seq'].to_bytes(8, 'big') + e['root'].to_bytes(8, 'big') for e in entries))
+    digest = record.sha256(*(e['origin'] + e['seq'].to_bytes(8, 'big') + e['root'].to_bytes(8, 'big') for e in entries))
     return {'entries': entries, 'whole': True, 'through': through, 'digest': digest}
 
 

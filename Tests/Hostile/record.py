@@ -14,15 +14,26 @@ import wire
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(wire.ROOT / 'Scripts'))
-from verify import Tree, grown, half, head_text, join, leads, leaf_of, node_of, sha, signed  # noqa: E402,F401
-from receipts import audited  # noqa: E402,F401
+from sillok_verify.heads import head_text, node_id  # noqa: E402,F401
+from sillok_verify.report import Report  # noqa: E402
+from sillok_verify.signatures import is_signed  # noqa: E402,F401
+from sillok_verify.store import Store  # noqa: E402
+from sillok_verify.trees import Tree, is_consistent, leaf_hash, node_hash, sha256, split  # noqa: E402,F401
+
+
+def tables(folder):
+    """A store with its tables as Scripts/verify.py reads them."""
+    store = Store(str(folder), Report())
+    store.is_log()
+    store.read_tables()
+    return store
 
 
 class Identity:
     def __init__(self, seed=None):
         self.private = Ed25519PrivateKey.from_private_bytes(seed or os.urandom(32))
         self.key = self.private.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
-        self.node = node_of(self.key)
+        self.node = node_id(self.key)
         self.incarnation = int.from_bytes(os.urandom(8), 'big')
         self.run = int.from_bytes(os.urandom(8), 'big') | 1
 
@@ -32,11 +43,11 @@ def header(**values):
 
 
 def digest_of(event):
-    return event.get('payload_digest') or sha(event['salt'], event['payload'])
+    return event.get('payload_digest') or sha256(event['salt'], event['payload'])
 
 
 def leaf(event):
-    return leaf_of(event['header'], digest_of(event))
+    return leaf_hash(event['header'], digest_of(event))
 
 
 def root_over(leaves):
@@ -55,7 +66,7 @@ def audit_path(index, leaves):
     """RFC 6962, 2.1.1"""
     if len(leaves) == 1:
         return []
-    k = half(len(leaves))
+    k = split(len(leaves))
     if index < k:
         return audit_path(index, leaves[:k]) + [root_over(leaves[k:])]
     return audit_path(index - k, leaves[k:]) + [root_over(leaves[:k])]
@@ -65,7 +76,7 @@ def consistency(first, leaves, whole=True):
     """RFC 6962, 2.1.2"""
     if first == len(leaves):
         return [] if whole else [root_over(leaves)]
-    k = half(len(leaves))
+    k = split(len(leaves))
     if first <= k:
         return consistency(first, leaves[:k], whole) + [root_over(leaves[k:])]
     return consistency(first - k, leaves[k:], False) + [root_over(leaves[:k])]
@@ -73,7 +84,7 @@ def consistency(first, leaves, whole=True):
 
 def follows(first, second, root, later, proof):
     """Whether a consistency proof leads from one root to the other."""
-    return leads(lambda path: grown(first, second, root, path), list(proof), (root, later))
+    return is_consistent(first, second, root, later, proof)
 
 
 class Origin:

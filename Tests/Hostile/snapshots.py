@@ -116,7 +116,7 @@ def offer_of(identity, entries, **lies):
     through = sum(e['seq'] for e in entries)
     made = {'through': through, 'events': through, 'entries': entries, 'bytes': 100_000} | lies
     eight = lambda n: (n % 2**64).to_bytes(8, 'big')
-    made.setdefault('id', record.sha(b'sillok-snapshot-v1', identity.node, eight(identity.incarnation), eight(made['through']),
+    made.setdefault('id', record.sha256(b'sillok-snapshot-v1', identity.node, eight(identity.incarnation), eight(made['through']),
                                      *(e['origin'] + eight(e['seq']) + eight(e['root']) for e in made['entries']))[:16])
     return made
 

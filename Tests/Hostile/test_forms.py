@@ -14,9 +14,13 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import uuid
 
 import test_verdict as verdict  # it skips where something is missing
-import verify
+from sillok_verify.headers import bytes_field, dot_of
+from sillok_verify.heads import head_text
+from sillok_verify.marks import MARK_TEXT
+from sillok_verify.trees import leaf_hash, sha256
 
 BIN, PLACE = verdict.BIN, verdict.place.VERIFY
 CUT, OTHER = 'cut-0123456789abcdef', '01a219a6-8642-7000-8000-0123456789ab'
@@ -42,7 +46,7 @@ class Forms(unittest.TestCase):
         log = sqlite3.connect(f'file:{cls.store}/log.db?mode=ro', uri=True)
         (origin,), (cls.top,) = log.execute('SELECT id FROM origin').fetchone(), log.execute('SELECT max(position) FROM event').fetchone()
         log.close()
-        cls.origin = str(verify.uuid.UUID(bytes=origin))
+        cls.origin = str(uuid.UUID(bytes=origin))
 
     def same(self, store, name, wanted, before=None):
         with self.subTest(name):
@@ -71,7 +75,7 @@ class Forms(unittest.TestCase):
         """A copy whose mark says this, signed by its node; `written` is what then stands there."""
         store = self.copied()
         mark = json.loads((store / 'mark.json').read_text()) | changes
-        mark['signature'] = base64.b64encode(self.key.sign(verify.MARK.format(**mark).encode())).decode()
+        mark['signature'] = base64.b64encode(self.key.sign(MARK_TEXT.format(**mark).encode())).decode()
         (store / 'mark.json').write_text(compact(mark | (written(mark) if written else {})))
         return store
 
@@ -136,18 +140,18 @@ class Forms(unittest.TestCase):
 
     def test_forks(self):
         """A proof that does not hold contradicts; what is no proof says nothing."""
-        origin = verify.uuid.UUID(self.origin).bytes
-        header = verify.field(1, origin) + b'\x10\x01' + verify.field(5, bytes(16)) + verify.field(6, b'origin.started') + verify.field(8, b'u')
+        origin = uuid.UUID(self.origin).bytes
+        header = bytes_field(1, origin) + b'\x10\x01' + bytes_field(5, bytes(16)) + bytes_field(6, b'origin.started') + bytes_field(8, b'u')
 
         def branch(digest, more=b''):
-            leaf = verify.leaf_of(header + more, digest)
-            head = verify.head_text(origin, 1, leaf, 0)
+            leaf = leaf_hash(header + more, digest)
+            head = head_text(origin, 1, leaf, 0)
             return {'head': head.decode(), 'signature': base64.b64encode(self.key.sign(head)).decode(), 'header': base64.b64encode(header + more).decode(), 'payload_digest': digest.hex(), 'proof': []}
 
         one, other = branch(bytes(32)), branch(bytes([255]) * 32)
         sound = {'kind': 'fork', 'origin': self.origin, 'seq': '1', 'branches': [one, other]}
         lie = sound | {'branches': [one, one]}
-        long, longest = (verify.field(13, bytes(65_536 - len(header) - 4 + more)) for more in (1, 0))
+        long, longest = (bytes_field(13, bytes(65_536 - len(header) - 4 + more)) for more in (1, 0))
         for name, (found, wanted, *before) in {
                 'as it is': (sound, 0), 'the longest header': (sound | {'branches': [one, branch(bytes(32), longest)]}, 0), 'one that is longer': (sound | {'branches': [one, branch(bytes(32), long)]}, 3),
                 'the same history twice': (lie, 3), 'two proofs of nothing': (lie | {'branches': [one | {'more': {'a': 1}}, one | {'seq': 5}]}, 3), 'another kind': (lie | {'kind': 'x'}, 0), 'seq as a number': (lie | {'seq': 1}, 0),
@@ -186,11 +190,11 @@ class Forms(unittest.TestCase):
 
     def test_given_evidence(self):
         """`verify.py --evidence`: of an origin that is not here nothing can be told (2), and what is no proof at all is not passed over (66)."""
-        origin, path = verify.uuid.UUID(OTHER).bytes, self.folder / 'given'
-        header = verify.field(1, origin) + b'\x10\x01' + verify.field(5, bytes(16)) + verify.field(6, b'origin.started') + verify.field(8, b'u')
+        origin, path = uuid.UUID(OTHER).bytes, self.folder / 'given'
+        header = bytes_field(1, origin) + b'\x10\x01' + bytes_field(5, bytes(16)) + bytes_field(6, b'origin.started') + bytes_field(8, b'u')
 
         def branch(digest):
-            head = verify.head_text(origin, 1, verify.leaf_of(header, digest), 0)
+            head = head_text(origin, 1, leaf_hash(header, digest), 0)
             return {'head': head.decode(), 'signature': base64.b64encode(self.key.sign(head)).decode(), 'header': base64.b64encode(header).decode(), 'payload_digest': digest.hex(), 'proof': []}
         proof = {'kind': 'fork', 'origin': OTHER, 'seq': '1', 'branches': [branch(bytes(32)), branch(bytes([255]) * 32)]}
         for name, text, wanted in (('nothing', '', 66), ('an empty object', '{}', 66), ('no object', '[]', 66), ('a blank', ' ', 66), ('of an origin that is not here', compact(proof), 2)):
@@ -354,7 +358,7 @@ class Forms(unittest.TestCase):
                 'a blank': (f'{self.origin}/2 ', False), 'no dashes': (self.origin.replace('-', '') + '/2', False), 'other digits': (f'{self.origin}/２', False)}.items():
             for is_gone in (False, True):
                 store = self.copied()
-                gone = [('UPDATE event SET salt = NULL, payload = NULL, digest = ? WHERE position = 2', (verify.sha(salt, payload),))] if is_gone else []
+                gone = [('UPDATE event SET salt = NULL, payload = NULL, digest = ? WHERE position = 2', (sha256(salt, payload),))] if is_gone else []
                 verdict.resigned(store, *gone, "INSERT INTO name(text) VALUES('user.erased')", (
                     "UPDATE event SET type = (SELECT ref FROM name WHERE text = 'user.erased'), payload = ? WHERE position = ?", (compact({'user': None, 'events': [dot]}), self.top)),
                     f"INSERT INTO meta VALUES('erasure {self.top}', ''), ('erasures', '1'), ('erased', '{self.top}')")
@@ -417,10 +421,10 @@ class Forms(unittest.TestCase):
 
     def test_field_of_number_0(self):
         """It is none of Protocol Buffers: what stands behind it in a header that cannot be read is not read (FORMATS §2)."""
-        header = verify.field(1, bytes(16)) + b'\x10\x02' + verify.field(6, b'a') + verify.field(6, b'b')
-        self.assertEqual(verify.dot_of(header), (bytes(16), 2))
-        self.assertEqual(verify.dot_of(b'\x02\x00' + header), (None, 0))
-        self.assertEqual(verify.dot_of(header + b'\x02\x00'), (bytes(16), 2))
+        header = bytes_field(1, bytes(16)) + b'\x10\x02' + bytes_field(6, b'a') + bytes_field(6, b'b')
+        self.assertEqual(dot_of(header), (bytes(16), 2))
+        self.assertEqual(dot_of(b'\x02\x00' + header), (None, 0))
+        self.assertEqual(dot_of(header + b'\x02\x00'), (bytes(16), 2))
 
     def test_incarnation(self):
         for value, wanted in (('abcdef0123456789', 0), ('ABCDEF0123456789', 3), ('abcdef012345678', 3), ('abcdef012345678９', 3)):

@@ -2,6 +2,8 @@
 
 SILLOK_BIN names the folder of syncd and syncctl; default: .build/debug.
 """
+import ast
+import collections
 import json
 import os
 import pathlib
@@ -20,7 +22,13 @@ try:
     from OpenSSL import SSL  # noqa: F401
     import record
     import suite
-    import verify
+    from sillok_verify.headers import dot_of
+    from sillok_verify.heads import head_text
+    from sillok_verify.payloads import members, text_of
+    from sillok_verify.rows import Row, header_of
+    from sillok_verify.schema import STATEMENTS
+    from sillok_verify.signatures import is_signed
+    from sillok_verify.trees import Tree, leaf_hash, sha256
     import wire
     import lab as place
 except ImportError as missing:
@@ -43,33 +51,33 @@ class Vectors(unittest.TestCase):
     def test_header_and_leaf(self):
         header = self.bytes('header')
         self.assertEqual(wire.encode('EventHeader', wire.decode('EventHeader', header)), header)
-        self.assertEqual(verify.dot_of(header), (bytes.fromhex('1b4e28ba2fa111d2883f0016d3cca427'), 2))
-        self.assertEqual(verify.sha(self.bytes('salt'), self.bytes('payload')), self.bytes('payload_digest'))
-        self.assertEqual(verify.leaf_of(header, self.bytes('payload_digest')), self.bytes('leaf'))
-        self.assertEqual(verify.leaf_of(self.bytes('opaque_header'), self.bytes('payload_digest')), self.bytes('opaque_leaf'))
+        self.assertEqual(dot_of(header), (bytes.fromhex('1b4e28ba2fa111d2883f0016d3cca427'), 2))
+        self.assertEqual(sha256(self.bytes('salt'), self.bytes('payload')), self.bytes('payload_digest'))
+        self.assertEqual(leaf_hash(header, self.bytes('payload_digest')), self.bytes('leaf'))
+        self.assertEqual(leaf_hash(self.bytes('opaque_header'), self.bytes('payload_digest')), self.bytes('opaque_leaf'))
 
     def test_tree_and_signature(self):
-        tree = verify.Tree()
+        tree = Tree()
         for name in ('leaf1', 'leaf2', 'leaf3'):
             tree.add(self.bytes(name))
         self.assertEqual(tree.root(), self.bytes('root3'))
         who = record.Identity(self.bytes('seed'))
         self.assertEqual((who.key, who.node), (self.bytes('public_key'), self.bytes('node_id')))
-        text = verify.head_text(bytes.fromhex('1b4e28ba2fa111d2883f0016d3cca427'), 3, tree.root(), 1785549735120 << 16 | 3)
+        text = head_text(bytes.fromhex('1b4e28ba2fa111d2883f0016d3cca427'), 3, tree.root(), 1785549735120 << 16 | 3)
         self.assertEqual(text, self.bytes('checkpoint'))
-        self.assertTrue(verify.signed(who.key, self.bytes('signature'), text))
-        self.assertFalse(verify.signed(who.key, self.bytes('signature'), text + b'x'))
+        self.assertTrue(is_signed(who.key, self.bytes('signature'), text))
+        self.assertFalse(is_signed(who.key, self.bytes('signature'), text + b'x'))
 
     def test_tile(self):
-        tree, tile = verify.Tree(), []
+        tree, tile = Tree(), []
         for entry in range(256):
-            tile += [root for level, _, root in tree.add(verify.sha(b'\x00', bytes([entry]))) if level == 4]
-        self.assertEqual((tile[0], tile[-1], verify.sha(*tile), tree.root()), tuple(map(self.bytes, ('tile_first', 'tile_last', 'tile_sha256', 'root256'))))
+            tile += [root for level, _, root in tree.add(sha256(b'\x00', bytes([entry]))) if level == 4]
+        self.assertEqual((tile[0], tile[-1], sha256(*tile), tree.root()), tuple(map(self.bytes, ('tile_first', 'tile_last', 'tile_sha256', 'root256'))))
 
     def test_mark(self):
         if 'mark' not in self.named:
             self.skipTest('FORMATS has no mark')
-        self.assertTrue(verify.signed(self.bytes('public_key'), self.bytes('mark_signature'), self.bytes('mark')))
+        self.assertTrue(is_signed(self.bytes('public_key'), self.bytes('mark_signature'), self.bytes('mark')))
         self.assertEqual(self.bytes('mark').split(b'\n')[0], b'sillok mark v1')
 
     def test_statements(self):
@@ -79,34 +87,34 @@ class Vectors(unittest.TestCase):
         made = {}
         for statement in statements:
             kind, name, table = re.match(r'CREATE (?:UNIQUE )?(TABLE|INDEX) (\w+)(?: ON (\w+))?', statement).groups()
-            made[f'{kind.lower()} {name}'] = verify.sha(f'{table or name} {statement}'.encode()).hex()[:16]
-        self.assertEqual(made, {name: code.split()[-1] for name, code in verify.DEFINED.items()})
+            made[f'{kind.lower()} {name}'] = sha256(f'{table or name} {statement}'.encode()).hex()[:16]
+        self.assertEqual(made, {name: digests[-1] for name, digests in STATEMENTS.items()})
         third = next(one for one in statements if one.startswith('CREATE TABLE event'))
         versions = (third.replace(', seal BLOB, actor INTEGER', ''), third.replace(', actor INTEGER', ''), third)
-        self.assertEqual([verify.sha(b'event ', one.encode()).hex()[:16] for one in versions], verify.DEFINED['table event'].split())
+        self.assertEqual([sha256(b'event ', one.encode()).hex()[:16] for one in versions], STATEMENTS['table event'])
 
     def test_actor_and_later_fields(self):
         """A row whose unknown fields stand on both sides of the actor's."""
         head = wire.decode('EventHeader', self.bytes('header'))
         names = dict(enumerate((head['type'].encode(), head['conversation'].encode(), head['user'].encode(), head['author'].encode(),
                                 b'socket:uid:1000', b'token:bot/medibot:9f3c51d20b7e6a84'), 1))
-        row = verify.Row(1, 3, 2, head['time'], head['hlc'], 1, head['seq'], 1, 4, head['id'], head['cause'], b'\x02\x07', head['version'],
+        row = Row(1, 3, 2, head['time'], head['hlc'], 1, head['seq'], 1, 4, head['id'], head['cause'], b'\x02\x07', head['version'],
                          bytes.fromhex('f801018a02020102980605'), None, 0, None, None, None, None, 5)
-        origins = {1: (head['origin'],), 2: (head['deps'][0]['origin'],)}
-        self.assertEqual(verify.header_of(row, names, origins), self.bytes('later_header'))
-        self.assertEqual(verify.header_of(row._replace(unknown=None, actor=6), names, origins), self.bytes('actor_header'))
-        self.assertEqual(verify.header_of(row._replace(unknown=None, actor=None), names, origins), self.bytes('header'))
+        origins = {1: head['origin'], 2: head['deps'][0]['origin']}
+        self.assertEqual(header_of(row, names, origins), self.bytes('later_header'))
+        self.assertEqual(header_of(row._replace(unknown=None, actor=6), names, origins), self.bytes('actor_header'))
+        self.assertEqual(header_of(row._replace(unknown=None, actor=None), names, origins), self.bytes('header'))
         for name in ('actor', 'later'):
-            self.assertEqual(verify.leaf_of(self.bytes(name + '_header'), self.bytes('payload_digest')), self.bytes(name + '_leaf'))
+            self.assertEqual(leaf_hash(self.bytes(name + '_header'), self.bytes('payload_digest')), self.bytes(name + '_leaf'))
 
     def test_weak_keys(self):
         """A key or R of a small order fits messages that nobody has signed (FORMATS §2)."""
         for key in (bytes([1]) + bytes(31), bytes(32), bytes.fromhex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a')):
-            self.assertFalse(verify.signed(key, bytes([1]) + bytes(63), b'anything'))
+            self.assertFalse(is_signed(key, bytes([1]) + bytes(63), b'anything'))
 
     def test_proofs(self):
         """Every proof between small trees leads, and none to another root."""
-        leaves = [verify.sha(bytes([n])) for n in range(20)]
+        leaves = [sha256(bytes([n])) for n in range(20)]
         for size in range(1, 20):
             for first in range(1, size + 1):
                 path = record.consistency(first, leaves[:size])
@@ -247,7 +255,7 @@ class Verify(unittest.TestCase):
         def later(store):
             end = (store / 'log.end').read_bytes()
             end = end[:16] + (999).to_bytes(8, 'big') + end[24:64]
-            (store / 'log.end').write_bytes(end + verify.sha(end)[:16])
+            (store / 'log.end').write_bytes(end + sha256(end)[:16])
 
         def forgotten(store):
             log = sqlite3.connect(store / 'log.db', isolation_level=None)
@@ -280,7 +288,7 @@ class Verify(unittest.TestCase):
                 b'["user"]': None, b'5': None, b'': None, b'[' * 200000: None, deep: b'own', b'[' + deep + b']': None, b'{"a":' + deep + b'}': None,
                 b'{"a":"' + b'[' * 99 + b'\\"' + b'[' * 99 + b'"}': b'own', b'{"a":1e999999999}': b'own', b'{"a":"' + b'x' * 262144 + b'"}': None}.items():
             with self.subTest(data[:40]):
-                self.assertEqual(verify.text(verify.members(data), 'user', b'own'), user)
+                self.assertEqual(text_of(members(data), 'user', b'own'), user)
 
     def test_not_a_store(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -292,9 +300,35 @@ class Verify(unittest.TestCase):
             self.assertEqual(self.verify(pathlib.Path(folder) / 'a.evidence')[0], 66)
             self.assertEqual(self.verify(self.store, '--evidence', pathlib.Path(folder) / 'a.evidence')[0], 66)
 
-    def test_size(self):
-        for path in (place.VERIFY, place.VERIFY.with_name('receipts.py')):
-            self.assertLessEqual(len(path.read_text().splitlines()), 400, 'an auditor reads it in an hour')
+    def test_form(self):
+        """An auditor reads the verifier like a page: small modules, short functions and lines, one statement a line, none for its effect alone."""
+        total = 0
+        for path in (place.VERIFY, *place.VERIFY.with_name('sillok_verify').glob('*.py')):
+            with self.subTest(path.name):
+                lines = path.read_text().splitlines()
+                total += len(lines)
+                self.assertLessEqual(len(lines), 300)
+                self.assertLessEqual(max(map(len, lines)), 100)
+                nodes = list(ast.walk(ast.parse(path.read_text())))
+                statements = [node for node in nodes if isinstance(node, ast.stmt)]
+                begun = collections.Counter(node.lineno for node in statements)
+                self.assertEqual([line for line, count in begun.items() if count > 1], [], 'lines with several statements')
+                effects = [node.value for node in statements if isinstance(node, ast.Expr)]
+                self.assertEqual([node.lineno for node in effects if not isinstance(node, (ast.Call, ast.Constant, ast.Yield))], [])
+                functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+                self.assertEqual([node.name for node in functions if node.end_lineno - node.lineno >= 40], [], 'long functions')
+                self.assertEqual([node.lineno for node in nodes if isinstance(node, ast.NamedExpr)], [], 'assignments in expressions')
+        self.assertLessEqual(total, 3800)
+
+    def test_arrows(self):
+        """A module of the verifier uses only those that the list in its `__init__.py` has above it."""
+        package = place.VERIFY.with_name('sillok_verify')
+        listed = re.findall(r'^    (\w+)  ', (package / '__init__.py').read_text(), re.M)
+        self.assertEqual(sorted(listed), sorted(path.stem for path in package.glob('*.py') if path.stem != '__init__'))
+        for at, module in enumerate(listed):
+            nodes = [node for node in ast.walk(ast.parse((package / f'{module}.py').read_text())) if isinstance(node, ast.ImportFrom) and node.level]
+            used = {name for node in nodes for name in ([node.module] if node.module else [one.name for one in node.names])}
+            self.assertEqual(used - set(listed[:at]), set(), f'{module} uses what is not above it')
 
 
 def written(name, data):
@@ -327,7 +361,7 @@ def ended(place, data):
     def change(store):
         end = (store / 'log.end').read_bytes()
         end = end[:place] + data + end[place + len(data):64]
-        (store / 'log.end').write_bytes(end + verify.sha(end)[:16])
+        (store / 'log.end').write_bytes(end + sha256(end)[:16])
     return change
 
 

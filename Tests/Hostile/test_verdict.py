@@ -18,8 +18,13 @@ import unittest
 
 try:
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
-    import record  # noqa: F401: it finds Scripts
-    import verify
+    import record
+    from sillok_verify.headers import bytes_field, dot_of, opaque_id, varint
+    from sillok_verify.heads import head_text
+    from sillok_verify.marks import MARK_TEXT
+    from sillok_verify.rows import Row, header_of
+    from sillok_verify.trees import Tree, leaf_hash, sha256
+    from sillok_verify.values import Text
     import wire
     import lab as place
 except ImportError as missing:
@@ -39,12 +44,12 @@ def resigned(store, *statements):
     log, key = sqlite3.connect(store / 'log.db', isolation_level=None), own_key(store)
     for statement in statements:
         log.execute(*statement) if isinstance(statement, tuple) else log.execute(statement)
-    log.text_factory = verify.Text
+    log.text_factory = Text
     names, (ref,) = dict(log.execute('SELECT * FROM name')), log.execute("SELECT value FROM meta WHERE key = 'origin'").fetchone()
-    origins = {ref: rest for ref, *rest in log.execute('SELECT * FROM origin')}
-    tree, roots = verify.Tree(), {}
-    for row in map(lambda values: verify.Row(*values), log.execute('SELECT * FROM event WHERE origin = ? ORDER BY seq', (ref,)).fetchall()):
-        leaf = verify.leaf_of(verify.header_of(row, names, origins), row.digest or verify.sha(row.salt, row.payload))
+    origins = {ref: origin for ref, origin, *_ in log.execute('SELECT * FROM origin')}
+    tree, roots = Tree(), {}
+    for row in map(lambda values: Row(*values), log.execute('SELECT * FROM event WHERE origin = ? ORDER BY seq', (ref,)).fetchall()):
+        leaf = leaf_hash(header_of(row, names, origins), row.digest or sha256(row.salt, row.payload))
         log.execute('UPDATE event SET leaf = ? WHERE position = ?', (int.from_bytes(leaf[:4], 'big', signed=True), row.position))
         for level, number, root in tree.add(leaf):
             log.execute('UPDATE node SET hash = ? WHERE origin = ? AND level = ? AND number = ?', (root, ref, level, number))
@@ -52,12 +57,12 @@ def resigned(store, *statements):
     for (size,) in log.execute('SELECT size FROM head WHERE origin = ?', (ref,)).fetchall():
         root, hlc = roots[size]
         log.execute('UPDATE head SET root = ?, hlc = ?, signature = ? WHERE origin = ? AND size = ?',
-                    (root, hlc, key.sign(verify.head_text(origins[ref][0], size, root, hlc)), ref, size))
+                    (root, hlc, key.sign(head_text(origins[ref], size, root, hlc)), ref, size))
     log.close()
     mark = json.loads((store / 'mark.json').read_text())
     mark['root'] = base64.b64encode(roots[int(mark['size'])][0]).decode()
-    mark['hlc'] = str(verify.head_text(bytes(16), 1, bytes(32), roots[int(mark['size'])][1])[-18:-1], 'ascii')
-    mark['signature'] = base64.b64encode(key.sign(verify.MARK.format(**mark).encode())).decode()
+    mark['hlc'] = str(head_text(bytes(16), 1, bytes(32), roots[int(mark['size'])][1])[-18:-1], 'ascii')
+    mark['signature'] = base64.b64encode(key.sign(MARK_TEXT.format(**mark).encode())).decode()
     (store / 'mark.json').write_text(json.dumps(mark, separators=(',', ':')))
     (store / 'log.end').unlink()  # sealed for other events; nothing misses it after an orderly end
 
@@ -71,7 +76,7 @@ def unknown(data):
     return [('UPDATE event SET actor = NULL, unknown = ?' + WHERE, (data,))]
 
 
-F, NUMBER = verify.field, lambda place: verify.varint(place << 3) + b'\x05'
+F, NUMBER = bytes_field, lambda place: varint(place << 3) + b'\x05'
 # What FORMATS.md has in no header that can be read, or not in this form: contradicted by both (3).
 EVENTS = {
     'an author of ref 0': [f'UPDATE event SET author = 0{WHERE}'], 'one of ref -1': [f'UPDATE event SET author = -1{WHERE}'],
@@ -196,16 +201,14 @@ class Verdicts(unittest.TestCase):
     def hidden(self, *more):
         """A hand without the key makes the event one that no one could read (FORMATS §3, `unknown`)."""
         store = self.copied()
-        checked = verify.Verifier(str(store), None)
-        checked.database()
-        checked.names_and_origins()
-        row = verify.Row(*checked.log.execute('SELECT * FROM event' + WHERE).fetchone())
-        header, (origin, seq) = verify.header_of(row, checked.names, checked.origins), (checked.origins[row.origin][0], row.seq)
+        checked = record.tables(store)
+        row = Row(*checked.log.execute('SELECT * FROM event' + WHERE).fetchone())
+        header, (origin, seq) = header_of(row, checked.names, checked.ids), (checked.ids[row.origin], row.seq)
         checked.log.close()
         log = sqlite3.connect(store / 'log.db', isolation_level=None)
         log.execute("INSERT INTO name VALUES(999, '')")
         log.execute('UPDATE event SET type = 999, user = 999, id = ?, unknown = ?, conversation = NULL, time = NULL, author = NULL, cause = NULL, version = NULL, actor = NULL'
-                    + WHERE, (verify.stand_in(origin, seq), header))
+                    + WHERE, (opaque_id(origin, seq), header))
         for statement in more:
             log.execute(statement)
         log.close()
@@ -240,18 +243,16 @@ class Verdicts(unittest.TestCase):
     def unread(self, header):
         """The node itself has signed an event with a header that no one can read."""
         store = self.copied()
-        origin, seq = verify.dot_of(header)
+        origin, seq = dot_of(header)
         resigned(store, "INSERT INTO name VALUES(999, '')", (
             'UPDATE event SET type = 999, user = 999, id = ?, unknown = ?, conversation = NULL, time = NULL, author = NULL, cause = NULL, version = NULL, actor = NULL' + WHERE,
-            (verify.stand_in(origin, seq), header)))
+            (opaque_id(origin, seq), header)))
         return store
 
     def test_too_long(self):
         """What no node takes, readable or not, no verifier proves (FORMATS §2, INV-4): a header over 65,536 bytes, a payload over 917,504."""
-        checked = verify.Verifier(str(self.store), None)
-        checked.database()
-        checked.names_and_origins()
-        header = verify.header_of(verify.Row(*checked.log.execute('SELECT * FROM event' + WHERE).fetchone()), checked.names, checked.origins)
+        checked = record.tables(self.store)
+        header = header_of(Row(*checked.log.execute('SELECT * FROM event' + WHERE).fetchone()), checked.names, checked.ids)
         checked.log.close()
         rest = 65_536 - len(header) - 4  # tag and length of one more type, which makes it unreadable
         for more, wanted in ((0, 0), (1, 3)):

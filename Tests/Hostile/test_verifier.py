@@ -1,4 +1,4 @@
-"""Scripts/verify.py with Scripts/receipts.py against planted lies: a wrong value in every column, what others have cosigned, a file that is missing.
+"""Scripts/verify.py against planted lies: a wrong value in every column, what others have cosigned, a file that is missing.
 
 SILLOK_BIN names the folder of syncd and syncctl; default: .build/debug.
 """
@@ -26,6 +26,12 @@ try:
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
     import record
     import verify
+    from sillok_verify.headers import read_varint
+    from sillok_verify.heads import head_text, node_id
+    from sillok_verify.rows import Row, header_of
+    from sillok_verify.trees import Tree, leaf_hash, node_hash, sha256, split
+    from sillok_verify.values import Text
+    from sillok_verify.verifier import Verifier
     import wire
     import lab as place
     sys.path.append(str(wire.ROOT / 'Tests' / 'Reliability'))
@@ -44,7 +50,7 @@ def verified(*arguments):
     out = io.StringIO()
     with mock.patch.object(sys, 'argv', ['verify.py', '--json', *map(str, arguments)]), contextlib.redirect_stdout(out), \
             contextlib.redirect_stderr(out):
-        code = verify.answer()
+        code = verify.main()
     text = out.getvalue()
     return code, json.loads(text) if text.startswith('{') else {'findings': [], 'notes': [text]}
 
@@ -170,13 +176,14 @@ class Lies(unittest.TestCase):
 
     def reach(self):
         """No reach is left in a store that has all: a statement for a right one, which is behind."""
-        found = verify.Verifier(str(self.store), None)
+        found = Verifier(str(self.store))
         found.run()
-        tree = found.trees[found.home]
+        home = found.store.home
+        tree = found.store.origins[home].tree
         self.assertLess(256, tree.size)
         self.assertLess(tree.size, 512)
-        rest = functools.reduce(lambda root, left: verify.join(left, root), reversed(tree.stack[1:]))
-        return ('INSERT INTO reach SELECT origin, 256, size, root, hlc, signature, ? FROM head WHERE origin = ? AND size = ?', (rest, found.home, tree.size))
+        rest = functools.reduce(lambda root, left: node_hash(left, root), reversed(tree.stack[1:]))
+        return ('INSERT INTO reach SELECT origin, 256, size, root, hlc, signature, ? FROM head WHERE origin = ? AND size = ?', (rest, home, tree.size))
 
     def test_reach(self):
         """A row of reach that leads nowhere, at every size, and one of more than the log has."""
@@ -193,17 +200,17 @@ class Lies(unittest.TestCase):
     def test_heard(self):
         """A signed head of another history, heard of before so many events were here: it contradicts, until the proof that both are signed lies beside the log (INV-3)."""
         log = sqlite3.connect(self.store / 'log.db')
-        log.text_factory = verify.Text
-        names, origins = dict(log.execute('SELECT * FROM name')), {ref: rest for ref, *rest in log.execute('SELECT * FROM origin')}
+        log.text_factory = Text
+        names, origins = dict(log.execute('SELECT * FROM name')), {ref: origin for ref, origin, *_ in log.execute('SELECT * FROM origin')}
         (home,), = log.execute("SELECT value FROM meta WHERE key = 'origin'")
-        rows = [verify.Row(*values) for values in log.execute('SELECT * FROM event WHERE origin = ? ORDER BY seq', (home,))]
+        rows = [Row(*values) for values in log.execute('SELECT * FROM event WHERE origin = ? ORDER BY seq', (home,))]
         top, root, hlc, signature = log.execute('SELECT size, root, hlc, signature FROM head WHERE origin = ? ORDER BY size DESC', (home,)).fetchone()
         log.close()
-        leaves = [verify.leaf_of(verify.header_of(row, names, origins), row.digest or verify.sha(row.salt, row.payload)) for row in rows]
-        origin, key = origins[home][0], load_pem_private_key((self.store / 'node.key').read_bytes(), None)
+        leaves = [leaf_hash(header_of(row, names, origins), row.digest or sha256(row.salt, row.payload)) for row in rows]
+        origin, key = origins[home], load_pem_private_key((self.store / 'node.key').read_bytes(), None)
 
         def root_of(some):
-            tree = verify.Tree()
+            tree = Tree()
             for leaf in some:
                 tree.add(leaf)
             return tree.root()
@@ -211,16 +218,16 @@ class Lies(unittest.TestCase):
         def path(old, some, whole=True):  # RFC 6962, 2.1.2
             if old == len(some):
                 return [] if whole else [root_of(some)]
-            k = verify.half(len(some))
+            k = split(len(some))
             return path(old, some[:k], whole) + [root_of(some[k:])] if old <= k else path(old - k, some[k:], False) + [root_of(some[:k])]
 
         def signed(size, root):
-            text = verify.head_text(origin, size, root, hlc)
+            text = head_text(origin, size, root, hlc)
             return {'head': text.decode(), 'signature': base64.b64encode(key.sign(text)).decode()}
 
         for have, size in ((5, 10), (4, 8), (5, top), (5, top + 1), (255, 257)):
             for is_other in (True, False):
-                some = leaves[:have] + [verify.sha(bytes([is_other]), leaf) if is_other else leaf for leaf in leaves[have:size]] + [bytes(32)] * (size - top)
+                some = leaves[:have] + [sha256(bytes([is_other]), leaf) if is_other else leaf for leaf in leaves[have:size]] + [bytes(32)] * (size - top)
                 heard, proof = signed(size, root_of(some)), b''.join(path(have, some))
                 row = ('INSERT INTO reach VALUES (?, ?, ?, ?, ?, ?, ?)', (home, have, size, root_of(some), hlc, base64.b64decode(heard['signature']), proof))
                 with self.subTest(have=have, size=size, is_other=is_other):
@@ -229,7 +236,7 @@ class Lies(unittest.TestCase):
                     if not is_lie:
                         continue
                     self.assertTrue(any('table reach knows another history' in one for one in told(report)), told(report))
-                    here = {'head': verify.head_text(origin, top, root, hlc).decode(), 'signature': base64.b64encode(signature).decode()}
+                    here = {'head': head_text(origin, top, root, hlc).decode(), 'signature': base64.b64encode(signature).decode()}
                     one = heard | {'root': root_of(some).hex(), 'proof': []}
                     other = here | {'root': root_of(leaves[:size]).hex(), 'proof': [step.hex() for step in path(size, leaves[:top])]}
                     fork = {'kind': 'fork', 'origin': str(uuid.UUID(bytes=origin)), 'seq': str(size), 'branches': [one, other]}
@@ -320,7 +327,7 @@ class Lies(unittest.TestCase):
         log = sqlite3.connect(f'file:{self.store}/log.db?mode=ro', uri=True)
         at, data = log.execute('SELECT position, dependencies FROM event WHERE dependencies IS NOT NULL ORDER BY position DESC').fetchone()
         log.close()
-        ref, seq = verify.number(data, 0)[0], data[verify.number(data, 0)[1]:]
+        ref, seq = read_varint(data, 0)[0], data[read_varint(data, 0)[1]:]
         for name, lie in {'alone': b'\xff', 'cut': data + b'\xff', 'odd': data + b'\x05', 'over 64 bits': b'\xff' * 10 + b'\x01', 'overlong ref': bytes([ref | 128, 0]) + seq,
                           'overlong seq': data[:-1] + bytes([data[-1] | 128, 0]), 'a zero': data + b'\x80', 'twice': data * 2,
                           '65 bits': bytes([ref]) + b'\xff' * 9 + b'\x7f', 'of a row without': b'\xff'}.items():
@@ -356,7 +363,7 @@ class Lies(unittest.TestCase):
 
     def test_rewritten_by_the_keys_holder(self):
         """What a peer has cosigned lies beside the log: it convicts who rewrites that with the node's own key (FORMATS §9)."""
-        third = verify.node_of(load_pem_private_key((self.third / 'node.key').read_bytes(), None).public_key().public_bytes_raw()).hex()
+        third = node_id(load_pem_private_key((self.third / 'node.key').read_bytes(), None).public_key().public_bytes_raw()).hex()
         store = self.copied(self.store, self.folder / 'rewritten')
         rewritten(store, 50, '{"text":"never said"}')
         theirs, ours, text = self.both(store)
@@ -383,10 +390,10 @@ class Lies(unittest.TestCase):
         own, theirs = [row for row in log.execute("SELECT id FROM origin ORDER BY ref = (SELECT value FROM meta WHERE key = 'origin') DESC")][:2]
         log.close()
         third = load_pem_private_key((self.third / 'node.key').read_bytes(), None)
-        node = verify.node_of(third.public_key().public_bytes_raw()).hex()
+        node = node_id(third.public_key().public_bytes_raw()).hex()
 
         def listed(origin, size, signer, cosigner):
-            text = verify.head_text(origin, size, bytes(32), 5)
+            text = head_text(origin, size, bytes(32), 5)
             entry = (origin + size.to_bytes(8, 'big') + bytes(32) + (5).to_bytes(8, 'big') + signer.sign(text) + (9).to_bytes(8, 'big')
                      + cosigner.sign(b'cosignature/v1\ntime 9\n' + text))
             return (1).to_bytes(8, 'big') * 2 + entry
@@ -476,26 +483,29 @@ class Lies(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr), (2, ''), done.stdout)
                 self.assertIn(name, done.stdout)
 
-    def test_without_receipts(self):
-        """verify.py alone: one sentence that names the file and where it is, and nothing half checked."""
-        with tempfile.TemporaryDirectory() as folder:
-            alone = shutil.copy(place.VERIFY, folder)
-            for arguments in ([self.store], ['--proof', alone], [self.store, '--since', alone]):
-                done = subprocess.run([sys.executable, '-B', alone, *arguments], capture_output=True, text=True, timeout=20)
-                self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (66, '', 1), done.stderr)
-                self.assertRegex(done.stderr, '^verify: receipts\.py, .*/usr/share/doc/syncd/examples')
-            bare = self.copied(self.store, self.folder / 'bare')
-            (bare / 'cosigned.db').unlink()
-            done = subprocess.run([sys.executable, '-B', alone, bare], capture_output=True, text=True, timeout=20)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+    def test_incomplete(self):
+        """verify.py without its package, or without any module of it: one sentence that says what is missing and where it is, and nothing half checked."""
+        package = place.VERIFY.with_name('sillok_verify')
+        modules = sorted(path.name for path in package.glob('*.py'))
+        self.assertGreater(len(modules), 20)
+        for missing in (None, *modules):
+            with self.subTest(missing), tempfile.TemporaryDirectory() as folder:
+                alone = pathlib.Path(shutil.copy(place.VERIFY, folder))
+                if missing:
+                    shutil.copytree(package, alone.with_name(package.name), ignore=shutil.ignore_patterns('__pycache__', missing))
+                some = ([self.store], ['--proof', alone], [self.store, '--since', alone], ['--nonsense']) if missing in (None, 'receipts.py') else ([self.store],)
+                for arguments in some if missing != '__init__.py' else ():
+                    done = subprocess.run([sys.executable, '-B', alone, *arguments], capture_output=True, text=True, timeout=20)
+                    self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (66, '', 1), done.stderr)
+                    self.assertRegex(done.stderr, '^verify: the folder sillok_verify, .*/usr/share/doc/syncd/examples')
 
-    def test_both_files_are_brought(self):
-        """What installs, or tells people to take, verify.py has receipts.py beside it."""
+    def test_package_is_brought(self):
+        """What installs, or tells people to take, verify.py has its package beside it."""
         for path in ('Makefile', 'Scripts/deb.sh', 'Sources/syncctl/Commands/SubjectReadme.swift', 'docs/operating/install.md', 'docs/operating/auditing.md',
                      'docs/operating/receipts.md', 'docs/operating/watching.md', 'docs/README.md', 'README.md', 'README.ko.md'):
             text = (wire.ROOT / path).read_text()
             self.assertIn('verify.py', text, path)
-            self.assertIn('receipts.py', text, path)
+            self.assertIn('sillok_verify', text, path)
 
     def counting(self, store, more):
         """A receipt of a store that counts so many events more of each origin, beyond its heads, signed by its node."""
@@ -534,7 +544,7 @@ class Lies(unittest.TestCase):
             for name, of, change, code, text in [
                     ('node of the own origin', None, 'UPDATE origin SET node = zeroblob(32) WHERE ref = 1', 3, ''), ('node of another', None, 'UPDATE origin SET node = zeroblob(32) WHERE ref = 2', 3, ''),
                     ('no cluster', None, "DELETE FROM meta WHERE key = 'cluster'", 3, ''), ('another cluster', None, cluster, 3, 'made in cluster'), ('rolled back', self.earlier, cluster, 3, 'knows'),
-                    *((f'key of origin {ref}', None, (key_of, (verify.node_of(key), key, ref)), 3, 'has the key of node') for ref in (1, 2)), ('as it is', None, 'SELECT 1', 0, '')]:
+                    *((f'key of origin {ref}', None, (key_of, (node_id(key), key, ref)), 3, 'has the key of node') for ref in (1, 2)), ('as it is', None, 'SELECT 1', 0, '')]:
                 with self.subTest(f'{receipt.name}: {name}'):
                     store = self.changed(change, of=of)
                     theirs = subprocess.run([self.lab.syncctl, '--store', store, 'verify', '--since', receipt], capture_output=True, text=True, timeout=60)

@@ -5,12 +5,17 @@ import json
 import os
 import sqlite3
 import sys
+import uuid
 
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Scripts"))
-import verify  # noqa: E402
+from sillok_verify.heads import head_text  # noqa: E402
+from sillok_verify.marks import MARK_TEXT  # noqa: E402
+from sillok_verify.rows import Row, header_of  # noqa: E402
+from sillok_verify.trees import Tree, leaf_hash, sha256  # noqa: E402
+from sillok_verify.values import Text  # noqa: E402
 
 
 def key_of(store):
@@ -20,7 +25,7 @@ def key_of(store):
 
 def _log(store):
     log = sqlite3.connect(os.path.join(store, "log.db"), isolation_level=None)
-    log.text_factory = verify.Text
+    log.text_factory = Text
     return log
 
 
@@ -30,7 +35,7 @@ def own_origin(store):
     try:
         ref, origin = log.execute("SELECT ref, id FROM origin, meta WHERE meta.key = 'origin' AND ref = value").fetchone()
         count = log.execute("SELECT max(seq) FROM event WHERE origin = ?", (ref,)).fetchone()[0]
-        return ref, str(verify.uuid.UUID(bytes=origin)), count
+        return ref, str(uuid.UUID(bytes=origin)), count
     finally:
         log.close()
 
@@ -60,11 +65,11 @@ def _made_right(store, change):
     ref = log.execute("SELECT value FROM meta WHERE key = 'origin'").fetchone()[0]
     change(log, ref)
     names = dict(log.execute("SELECT * FROM name"))
-    origins = {number: rest for number, *rest in log.execute("SELECT * FROM origin")}
-    tree, roots, tile = verify.Tree(), {}, b""
+    origins = {number: origin for number, origin, *_ in log.execute("SELECT * FROM origin")}
+    tree, roots, tile = Tree(), {}, b""
     for values in log.execute("SELECT * FROM event WHERE origin = ? ORDER BY seq", (ref,)).fetchall():
-        row = verify.Row(*values)
-        leaf = verify.leaf_of(verify.header_of(row, names, origins), row.digest or verify.sha(row.salt, row.payload))
+        row = Row(*values)
+        leaf = leaf_hash(header_of(row, names, origins), row.digest or sha256(row.salt, row.payload))
         log.execute("UPDATE event SET leaf = ? WHERE position = ?", (int.from_bytes(leaf[:4], "big", signed=True), row.position))
         for level, number, root in tree.add(leaf):
             tile = tile + root if level == 4 else tile
@@ -73,8 +78,8 @@ def _made_right(store, change):
                 tile = b""
             log.execute("UPDATE node SET hash = ? WHERE origin = ? AND level = ? AND number = ?", (root, ref, level, number))
         roots[tree.size] = tree.root(), row.hlc
-    own = origins[ref][0]
-    sign = lambda size: key.sign(verify.head_text(own, size, *roots[size]))
+    own = origins[ref]
+    sign = lambda size: key.sign(head_text(own, size, *roots[size]))
     for (size,) in log.execute("SELECT size FROM head WHERE origin = ?", (ref,)).fetchall():
         log.execute("UPDATE head SET root = ?, signature = ? WHERE origin = ? AND size = ?", (roots[size][0], sign(size), ref, size))
     values = ref, tree.size, *roots[tree.size], sign(tree.size)
@@ -89,9 +94,9 @@ def _mark(store, key, position, size, root, hlc):
     path = os.path.join(store, "mark.json")
     with open(path) as file:
         mark = json.load(file)
-    head = verify.head_text(verify.uuid.UUID(mark["origin"]).bytes, size, root, hlc).decode()
+    head = head_text(uuid.UUID(mark["origin"]).bytes, size, root, hlc).decode()
     mark["position"], mark["size"], mark["root"] = str(position), str(size), base64.b64encode(root).decode()
     mark["hlc"] = head.splitlines()[3].removeprefix("hlc ")
-    mark["signature"] = base64.b64encode(key.sign(verify.MARK.format(**mark).encode())).decode()
+    mark["signature"] = base64.b64encode(key.sign(MARK_TEXT.format(**mark).encode())).decode()
     with open(path, "w") as file:
         json.dump(mark, file)

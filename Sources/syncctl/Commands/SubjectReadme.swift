@@ -46,7 +46,7 @@ enum SubjectReadme {
             sha256sum -c SHA256SUMS
 
         이벤트가 노드가 서명한 기록에 있는지 확인합니다. 프로그램이 없어도 됩니다. 두 번째 줄은 배포판의 `Scripts/verify.py`(파이썬)이며,
-        같은 폴더에 `Scripts/receipts.py`가 있어야 합니다.
+        같은 폴더에 배포판의 `Scripts/sillok_verify` 폴더가 있어야 합니다.
 
         \(checks(proofs))
         증명 파일에는 이벤트의 헤더, 솔트, 내용, 머클 경로, 서명된 헤드가 있습니다. `history.proof`의 마지막 줄은 노드가 서명하므로, 나중에 이벤트를
@@ -83,7 +83,7 @@ enum SubjectReadme {
             sha256sum -c SHA256SUMS
 
         Whether the events are part of what the node has signed. The second line of each is `Scripts/verify.py` of the distribution, which needs
-        none of its programs, and `Scripts/receipts.py` beside it:
+        none of its programs, and the folder `Scripts/sillok_verify` beside it:
 
         \(checks(proofs))
         A proof has header, salt and payload of each event, its Merkle path, and the signed heads. The last line of `history.proof` is signed by
