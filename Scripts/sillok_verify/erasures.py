@@ -1,7 +1,8 @@
 """Erasures (FORMATS.md, section 2, "Erasure"): what may be without payload, and what must be.
 
 A way is one of the terms in which an erasure can cover an event: the node that erases, what it
-names (`user`, `author`, `conversation` or `event`), and that thing's text.
+names (`user`, `author`, `conversation` or `event`), and that thing's text. `user alone` and
+`author alone` are those of an erasure that leaves what holds for others (`shared`).
 """
 
 import re
@@ -17,6 +18,14 @@ TYPES = (b'user.erased', b'conversation.erased')
 # Section 2, "Reserved types": events of these types are never covered.
 KEPT_TYPES = re.compile(
     rb'(?s:(origin|access|subscription|finding)\..*|(user|conversation)\.erased)'
+)
+# Section 2, "Erasure", `shared`: events by which a user sets what holds for others.
+SHARED_TYPES = (
+    b'conversation.started',
+    b'participant.joined',
+    b'participant.left',
+    b'message.edited',
+    b'message.retracted',
 )
 HLC_FORM = re.compile(b'[0-9a-f]{12}-[0-9a-f]{4}')
 LATEST = b'ffffffffffff-ffff'
@@ -65,10 +74,13 @@ class Erasure(typing.NamedTuple):
         kind, thing = self.kind(), self.thing()
         if thing is None:
             return []
-        found = [(self.node, kind, thing)]
-        if kind == 'user' and self.said.get('authored') is True:
-            found.append((self.node, 'author', thing))
-        return found
+        if kind == 'conversation':
+            return [(self.node, kind, thing)]
+        kinds = ['user']
+        if self.said.get('authored') is True:
+            kinds.append('author')
+        alone = ' alone' if self.said.get('shared') is False else ''
+        return [(self.node, kind + alone, thing) for kind in kinds]
 
     def events(self):
         """The dots in member `events`, as ways."""
@@ -99,14 +111,17 @@ class Erasures:
         names = self.store.names
         origin = self.store.origins[row.origin]
         user = names[row.user]
+        author = names.get(row.author) or user
         if KEPT_TYPES.fullmatch(names[row.type]):
             return []
-        things = (
+        things = [
             ('user', user),
-            ('author', names.get(row.author) or user),
+            ('author', author),
             ('conversation', names.get(row.conversation)),
             ('event', f'{origin.name}/{row.seq}'.encode()),
-        )
+        ]
+        if names[row.type] not in SHARED_TYPES:
+            things += [('user alone', user), ('author alone', author)]
         nodes = (origin.node, self.store.own_node)
         return [(node, kind, thing) for node in nodes for kind, thing in things]
 

@@ -84,14 +84,13 @@ def proven_mark(branch, origin, seq, key):
     head = parsed_head(branch['head'])
     path = digests(branch['proof'])
     mark = bytes.fromhex(digest)
+    is_there = 0 < seq <= head.size
     if kind == 'root':
-        is_there = 0 < seq <= head.size
         is_there = is_there and is_consistent(seq, head.size, mark, head.root, path)
     else:
         header = base64_bytes(branch['header'])
         mark = leaf_hash(header, mark)
-        is_there = dot_of(header) == (origin, seq) and not is_too_long(header, None)
-        is_there = is_there and seq <= head.size
+        is_there = is_there and dot_of(header) == (origin, seq) and not is_too_long(header, None)
         is_there = is_there and is_included(mark, seq - 1, head.size, path, head.root)
     signature = base64_bytes(branch['signature'])
     is_proven = is_signed(key, signature, branch['head'].encode())

@@ -13,9 +13,9 @@ PRAGMAS = ('trusted_schema=OFF', 'cell_size_check=ON', 'query_only=ON')
 
 
 def stands(path):
-    """Whether something stands there. A link to nothing is nothing; one that leads in a circle
-    stands there, and is no file."""
-    return os.path.lexists(os.path.realpath(path))
+    """Whether something stands there. A link to nothing is nothing, and so is a name with a NUL;
+    a link that leads in a circle stands there, and is no file."""
+    return '\0' not in path and os.path.lexists(os.path.realpath(path))
 
 
 def is_file_within(path, limit=LARGEST_FILE):

@@ -393,6 +393,7 @@ ANSWERS = {
         'another name': (run("UPDATE meta SET value = 'other' WHERE key = 'name'"), 3),
         'another cluster': (run("UPDATE meta SET value = 'other' WHERE key = 'cluster'"), 2),
         'a witness that is not there': (run("INSERT OR REPLACE INTO meta VALUES('witness', '/nowhere')"), 2),
+        'a witness whose name no file can have': (run("INSERT OR REPLACE INTO meta VALUES('witness', 'a' || char(0) || 'b')"), 2),
         'an origin without events': (run('INSERT INTO origin SELECT 2, zeroblob(16), node, key FROM origin'), 3),
         'table reach missing': (run('DROP TABLE reach'), 0),
         'the heads gone': (run('DELETE FROM head'), 3),

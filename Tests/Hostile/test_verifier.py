@@ -278,6 +278,31 @@ class Lies(unittest.TestCase):
             with self.subTest(key=key, value=value):
                 self.same(self.changed(('INSERT OR REPLACE INTO meta VALUES(?, ?)', (key, value)), of=store), has=(0, 3))
 
+    def test_what_holds_for_others(self):
+        """An erasure with `shared: false` covers what a user has set for others only by name (FORMATS §2): no one blanks it behind such an erasure."""
+        lines = [{'type': 'conversation.started', 'user': 'u-0', 'subject': 'conversation/c-shared', 'data': {'participants': ['u-0', 'u-x', 'troll']}},
+                 {'type': 'message.posted', 'user': 'u-x', 'subject': 'conversation/c-shared', 'data': {'text': 'hello'}},
+                 {'type': 'participant.left', 'user': 'u-0', 'subject': 'conversation/c-shared', 'data': {'user': 'troll'}}]
+        blank = 'UPDATE event SET payload = NULL, salt = NULL, digest = ? WHERE position = ?'
+        for shared in ('keep', 'erase'):
+            store, plan = self.copied(self.store, self.folder / f'shared-{shared}'), self.folder / f'plan-{shared}'
+            for arguments, data in ((['append', '-'], '\n'.join(map(json.dumps, lines))),
+                                    (['erase', 'user', 'u-0', '--authored', 'keep', '--replies', 'keep', '--shared', shared, '--reason', 'r', '--who', 'w', '--plan', plan], ''),
+                                    (['erase', 'user', 'u-0', '--confirm', plan], '')):
+                done = subprocess.run([self.lab.syncctl, '--store', store, *arguments], input=data, capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            log = sqlite3.connect(f'file:{store}/log.db?mode=ro', uri=True)
+            rows = log.execute("SELECT position, salt, payload FROM event WHERE type IN (SELECT ref FROM name WHERE text IN ('conversation.started', 'participant.left'))"
+                               " AND user = (SELECT ref FROM name WHERE text = 'u-0')").fetchall()
+            log.close()
+            kept = [row for row in rows if row[2] is not None]
+            self.assertEqual(len(kept), 2 if shared == 'keep' else 0, rows)
+            self.same(self.copied(store, self.folder / f'whole-{shared}'), has=(0,))
+            for position, salt, payload in kept:
+                with self.subTest(position=position):
+                    digest = hashlib.sha256(salt + (payload if isinstance(payload, bytes) else payload.encode())).digest()
+                    self.same(self.changed((blank, (digest, position)), of=store), has=(3,))
+
     def test_every_value_beside(self):
         """The same for cosigned.db, whose rows no release has put otherwise: nothing can be compared with them."""
         base = self.copied(self.store, self.folder / 'beside')
