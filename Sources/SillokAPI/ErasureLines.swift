@@ -74,8 +74,8 @@ package struct ErasureOrder: Sendable {
     package var authored: Bool?
     /// Whether replies of others go; `nil`: not decided.
     package var replies: Bool?
-    /// Whether what the user has set for others goes.
-    package var shared = false
+    /// Whether what the user has set for others goes; `nil`: not decided.
+    package var shared: Bool?
     package var reason: String
     package var who: String
     /// What the operator has seen of a plan (``ErasurePlan/Seen``), as text.
@@ -122,7 +122,7 @@ package struct ErasureOrder: Sendable {
             throw OrderProblem("\(named[0]): a text that is not empty, or a list of ids")
         }
         (authored, replies) = (object.bool("authored"), object.bool("replies"))
-        shared = object.bool("shared") ?? false
+        shared = object.bool("shared")
         (reason, who) = (object["reason"]?.text ?? "", object["who"]?.text ?? "")
         plan = object["plan"]?.text
         reach = try Self.reach(object)
@@ -152,6 +152,7 @@ package struct ErasureOrder: Sendable {
         var parts: [ErasurePlan.Part] = []
         if authored == nil, plan.count(.authored, reach) > 0 { parts.append(.authored) }
         if replies == nil, plan.count(.replies, reach) > 0 { parts.append(.replies) }
+        if shared == nil, plan.count(.shared, reach) > 0 { parts.append(.shared) }
         return parts
     }
 
@@ -164,7 +165,7 @@ package struct ErasureOrder: Sendable {
     /// The erasures that it comes to; `nil` where the plan cannot be done alone any more. Without a plan it goes up to now.
     package func erasures(_ plan: ErasurePlan) -> [Erasure]? {
         plan.erasures(
-            authored: authored ?? false, withReplies: replies ?? false, withShared: shared, reason: reason, who: who,
+            authored: authored ?? false, withReplies: replies ?? false, withShared: shared ?? false, reason: reason, who: who,
             reach: self.plan == nil ? .now : reach)
     }
 
@@ -172,7 +173,7 @@ package struct ErasureOrder: Sendable {
     package func later(_ plan: ErasurePlan) -> UInt64 {
         plan.later[.own, default: 0] + (authored == true ? plan.later[.authored, default: 0] : 0)
             + (replies == true ? plan.later[.replies, default: 0] : 0)
-            + (shared ? plan.later[.shared, default: 0] : 0)
+            + (shared == true ? plan.later[.shared, default: 0] : 0)
     }
 
     /// The name of these in lines: they are left, or more than planned.
@@ -188,7 +189,7 @@ package struct ErasureOrder: Sendable {
         }
         if let authored { line.add("authored", authored) }
         if let replies { line.add("replies", replies) }
-        if shared { line.add("shared", true) }
+        if let shared { line.add("shared", shared) }
         line.add("reason", reason)
         line.add("who", who)
         if let plan { line.add("plan", plan) }

@@ -33,7 +33,7 @@ enum EraseCommand {
                 .value("replies", "WHAT", "What others have written in reply.", allowed: ["erase", "keep"]),
                 .value(
                     "shared", "WHAT",
-                    "Who takes part in conversations with others, and what was taken back of others (default: keep).",
+                    "Who takes part in conversations with others, their titles, and what was taken back of others.",
                     allowed: ["erase", "keep"]),
             ] + options,
             examples: [
@@ -90,7 +90,7 @@ enum EraseCommand {
                 why: "Nothing was erased.", hint: "syncctl history UID --ids shows them", exitCode: .nothingFound)
         }
         try show(session, plan, planned)
-        let withShared = planned?.shared ?? choice(session, .shared) ?? false
+        let withShared = (planned.map(\.shared) ?? choice(session, .shared)) != false
         guard !plan.isEmpty(planned?.reach ?? .plan, withShared: withShared) else {
             session.say(.eraseNothing)
             try session.end(count: 0)
@@ -143,7 +143,7 @@ enum EraseCommand {
                 case .own: true
                 case .authored: planned.map(\.authored) ?? choice(session, part)
                 case .replies: planned.map(\.replies) ?? choice(session, part)
-                case .shared: planned?.shared ?? choice(session, part) ?? false
+                case .shared: planned.map(\.shared) ?? choice(session, part)
                 }
             for (type, count) in (plan.counts[part] ?? [:]).sorted(by: { $0.key < $1.key }) {
                 table.add([
@@ -209,7 +209,7 @@ enum EraseCommand {
         var order = ErasureOrder(
             target: target, authored: choice(session, .authored), replies: choice(session, .replies),
             reason: session.arguments.value("reason") ?? "", who: session.arguments.value("who") ?? "")
-        order.shared = choice(session, .shared) ?? false
+        order.shared = choice(session, .shared)
         do { try order.check() } catch {
             throw usageFailure(error.text, hint: "--reason TEXT and --who NAME; --dry-run shows what would go")
         }
@@ -307,7 +307,7 @@ enum EraseCommand {
         case .events(let ids): words = ["events"] + ids.map(\.description)
         }
         let choices = [
-            ("authored", order.authored), ("replies", order.replies), ("shared", order.shared ? true : nil),
+            ("authored", order.authored), ("replies", order.replies), ("shared", order.shared),
         ]
         for (option, choice) in choices {
             if let choice { words += ["--\(option)", choice ? "erase" : "keep"] }

@@ -79,8 +79,8 @@ enum KoreanHelp {
             "--confirm과 함께: 계획 이후에 들어온 것도 삭제합니다(now, 기본값: plan).",
         "What the user has written in the histories of others.": "이 사용자가 다른 사용자의 이력에 쓴 것.",
         "What others have written in reply.": "다른 사용자가 쓴 답글.",
-        "Who takes part in conversations with others, and what was taken back of others (default: keep).":
-            "남과 함께 쓰는 대화의 참여자와 남의 메시지를 회수한 것(기본값: keep).",
+        "Who takes part in conversations with others, their titles, and what was taken back of others.":
+            "남과 함께 쓰는 대화의 참여자와 제목, 남의 메시지를 회수한 것.",
         "So long between two looks (default: 1).": "몇 초마다 볼지 정합니다(기본값: 1).",
         "End after so many looks.": "이 횟수만큼 보고 끝냅니다.",
         "The store's folder (default: SYNCCTL_STORE, ./syncd-dev, /var/lib/syncd).":

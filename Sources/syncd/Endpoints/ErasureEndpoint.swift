@@ -54,6 +54,7 @@ extension Service {
         var order = ErasureOrder(
             target: .user(user), authored: true, replies: false, reason: "asked for by the user",
             who: caller.actor.principal)
+        order.shared = false
         order.plan = object.string("plan")
         do throws(OrderProblem) { order.reach = try ErasureOrder.reach(object) } catch {
             return exchange.refuse(.parameter, error.text)
@@ -72,7 +73,7 @@ extension Service {
             return exchange.refuse(.notFound, "no event that can be erased has the id \(ids)")
         }
         if isDry { return tell(plan, exchange) }
-        guard !plan.isEmpty(order.reach, withShared: order.shared) else {
+        guard !plan.isEmpty(order.reach, withShared: order.shared != false) else {
             return exchange.refuse(
                 .notFound,
                 plan.gone > 0 ? "all \(plan.gone) events of it are erased already" : "there is nothing of it to erase"
