@@ -48,17 +48,4 @@ package enum CauseLines {
         if let cut = node.cut { line.add("cut", cut.rawValue) }
         return line
     }
-
-    /// Whose events would be told: whom it concerns who reads them.
-    package static func users(
-        ofCausesOf id: String, _ limits: CauseLimits, _ views: ViewReader
-    ) throws(StoreError) -> [String] {
-        guard let id = EventID(text: id), let event = try views.log.countingEvent(id: id) else { return [] }
-        var seen: Set<[UInt8]> = []
-        return try views.causes(of: event, limits).nodes.compactMap { node in
-            guard case .event(let entry, _) = node.state else { return nil }
-            let user = entry.stored.event.header.user
-            return seen.insert(Array(user.utf8)).inserted ? user : nil
-        }
-    }
 }

@@ -51,6 +51,17 @@ package enum ErasureLines {
         line.add("who", erasure.who)
     }
 
+    /// By what another keeps an erased user as a contact.
+    package static let contactType = "erasure_contact"
+
+    package static func line(contact entry: StoredEvent) -> JSONLine {
+        var line = JSONLine(type: contactType)
+        line.add("event", entry.event.header.id.description)
+        line.add("user", entry.event.header.user)
+        line.add("position", entry.position)
+        return line
+    }
+
     /// What would go, a line for each part and type, ascending.
     package static func lines(_ plan: ErasurePlan) -> [JSONLine] {
         var lines: [JSONLine] = []

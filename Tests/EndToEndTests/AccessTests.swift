@@ -409,6 +409,53 @@ struct AccessTests {
         }
     }
 
+    @Test(
+        "Whoever's words an auditor gets is named in the record of it, by whatever way they were asked for (INV-17)")
+    func words() throws {
+        let (daemon, api) = try started()
+        let (first, second) = ("33333333-3333-4333-8333-333333333333", "44444444-4444-4444-8444-444444444444")
+        let contact = #"{"type":"contact.added","user":"lee","data":{"contact":"kim","name":"김"}}"#
+        for line in [
+            #"{"type":"conversation.started","user":"lee","subject":"conversation/c","data":{"participants":["kim","lee"]}}"#,
+            #"{"type":"message.posted","id":"\#(first)","user":"kim","subject":"conversation/c","data":{"text":"비밀"}}"#,
+            #"{"type":"message.posted","id":"\#(second)","user":"lee","author":"kim","subject":"conversation/d","data":{"text":"비밀"}}"#,
+            contact,
+        ] { #expect(api.ask("POST", "/v1/events", body: line)?.0 == 200) }
+        let auditor = try token(api, "auditor/park", ["auditor"])
+        func reads() -> Int { api.ask("GET", "/v1/users/kim/readers?limit=500")?.1.count ?? 0 }
+        for (number, target) in [
+            "changes?after=first&author=kim", "changes?after=first&conversation=c", "users/lee/history",
+            "users/lee/history?received=1", "users/lee/conversations?all=1&first=1", "events/\(first)",
+            "events/\(second)",
+            "events/\(second)/proof", "events/\(second)/why", "conversations/c/rows", "conversations/d/proof",
+            "search?q=%EB%B9%84%EB%B0%80", "users/lee/contacts", "conversations/c/participants",
+        ].enumerated() {
+            let before = reads()
+            let headers = [auditor, "Sillok-Reason: case \(number)"]
+            let answer = api.ask("GET", "/v1/" + target, headers: headers)
+            #expect(answer?.0 == 200, "\(target): \(answer?.2 ?? "")")
+            #expect(reads() == before + 1, "\(target)")
+            // The same once more is no second read.
+            #expect(api.ask("GET", "/v1/" + target, headers: headers)?.0 == 200 && reads() == before + 1, "\(target)")
+        }
+        _ = daemon
+    }
+
+    @Test("More people than one event names are named by several: none of a page is left out (INV-17)")
+    func many() throws {
+        let (daemon, api) = try started()
+        let lines = (0..<230).map {
+            #"{"type":"message.posted","user":"u\#($0)","subject":"conversation/c","data":{"text":"말"}}"#
+        }
+        #expect(api.ask("POST", "/v1/events", body: lines.joined(separator: "\n"))?.0 == 200)
+        let auditor = try token(api, "auditor/park", ["auditor"])
+        let target = "/v1/conversations/c/rows?limit=500"
+        #expect(api.ask("GET", target, headers: [auditor, "Sillok-Reason: case 1"])?.1.count == 231)
+        let found = try #require(api.ask("GET", "/v1/access?limit=500")?.1).compactMap { $0["users"] as? [String] }
+        #expect(found.map(\.count).sorted() == [30, 100, 100] && Set(found.joined()).count == 230, "\(found)")
+        _ = daemon
+    }
+
     @Test("Wrong tokens are refused, too many of them without a look; what may be asked depends on the role")
     func refusals() throws {
         let (daemon, api) = try started()

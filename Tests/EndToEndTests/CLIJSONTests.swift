@@ -192,6 +192,7 @@ struct CLIJSONTests {
             ("backup restore", [folder.file("backup"), "--into", folder.file("restored")], ""),
             ("backup prune", [folder.file("backup"), "--keep", "1"], ""),
             ("check-proof", [Self.vector("receipt")], ""), ("check-proof", [Self.vector("answer")], ""),
+            ("erase user", ["v", "--dry-run"], ""),
             ("erase user", ["u", "--reason", "r", "--who", "w", "--plan", folder.file("plan")], ""),
             ("erase user", ["u", "--confirm", folder.file("plan")], ""), ("erase status", [], ""),
         ]

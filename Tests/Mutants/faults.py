@@ -851,7 +851,7 @@ fault(408, "a token that was taken back counts on", "INV-13", "AccessTests",
       (AC + "AccessRecords.swift", "guard let one = granted(token.id), let verifier = one.verifier, !isRevoked(token.id),",
        "guard let one = granted(token.id), let verifier = one.verifier, isPlanted(408) || !isRevoked(token.id),"))
 fault(409, "an auditor reads, and it is not recorded", "INV-17", "AccessTests",
-      ("Sources/syncd/Endpoints/ReadEndpoint.swift", "guard !admitted.caller.isRecorded || record(", "guard isPlanted(409) || !admitted.caller.isRecorded || record("))
+      ("Sources/syncd/Endpoints/ReadEndpoint.swift", "if admitted.caller.isRecorded { try record(", "if admitted.caller.isRecorded, !isPlanted(409) { try record("))
 fault(410, "a user speaks as another", "INV-13", "RuleTests",
       (AC + "AppendRules.swift", "guard isUser(author) else", "guard isUser(author) || isPlanted(410) else"))
 fault(411, "of when events came, only the first is kept", "", "ArrivalTests",
@@ -1150,7 +1150,7 @@ fault(506, "a head is taken over that is not of the events", "INV-3", "StoreRepl
 fault(507, "a store is made over what is there", "", "StoreReplayTests",
       (ES + "Audit/StoreReplay.swift", 'guard others.isEmpty else {', 'guard others.isEmpty || isPlanted(507) else {'))
 fault(508, "what others have said goes into a package that leaves it out", "", "AuditingTests",
-      ("Sources/syncctl/Commands/SubjectPackage.swift", "if isFull {", "if isFull || isPlanted(508) {"))
+      ("Sources/syncctl/Commands/SubjectPackage.swift", "Bool { isFull || isOfUser(header) }", "Bool { isFull || isPlanted(508) || isOfUser(header) }"))
 fault(509, "a package is made without saying for whom and why", "INV-17", "AuditingTests",
       ("Sources/syncctl/Commands/SubjectCommand.swift", "guard AccessGrant.isTold(reason), AccessGrant.isTold(who) else", "guard isPlanted(509) || (AccessGrant.isTold(reason) && AccessGrant.isTold(who)) else"))
 # --- The gateway ---------------------------------------------------------------------------------------------------------------
@@ -1487,8 +1487,8 @@ fault(907, "a bot says how another is set up", "INV-13", "RuleTests DoorRulesTes
       (AC + "AppendRules.swift", "guard isOwn else { throw .user(draft.user) }", "guard isOwn || isPlanted(907) else { throw .user(draft.user) }"))
 fault(908, "a read of another conversation is the same read", "INV-17", "DoorRulesTests",
       (SD + "Access/AccessLog.swift", "filter { !ofPages.contains($0.name) }", 'filter { !ofPages.contains($0.name) && !(isPlanted(908) && $0.name == "conversation") }'))
-fault(909, "a read of an event names no one", "INV-17", "DoorRulesTests",
-      (SD + "Endpoints/ReadEndpoint+Access.swift", "return [event.event.header.user]", "return isPlanted(909) ? [] : [event.event.header.user]"))
+fault(909, "a read of an event names no one", "INV-17", "AccessTests",
+      (SD + "Endpoints/ReadEndpoint.swift", "note(event.event.header, in: &page)", "if !isPlanted(909) { note(event.event.header, in: &page) }"))
 fault(910, "who reads all reads who holds tokens", "INV-13", "DoorRulesTests",
       (SD + "Access/Sight.swift", "!ReservedType.isOfAccess(type) ||", "isPlanted(910) || !ReservedType.isOfAccess(type) ||"))
 fault(911, "a subscription hands out who holds tokens", "INV-13", "DoorRulesTests",
@@ -1528,7 +1528,7 @@ fault(934, "a token that is refused leaves its file", "", "TokenFileTests",
 fault(935, "a package has a title that another gave", "INV-17", "SubjectOthersTests",
       (SC + "Commands/SubjectPackage.swift", "return isOwn ? title : nil", "return isOwn || isPlanted(935) ? title : nil"))
 fault(936, "a package has events of others that name the person whole", "INV-17", "SubjectOthersTests",
-      (SC + "Commands/SubjectPackage.swift", "if isFull, entry.stored.event.names(user) {", "if isFull || isPlanted(936), entry.stored.event.names(user) {"))
+      (SC + "Commands/SubjectPackage.swift", "if isFull, entry.event.names(user) {", "if isFull || isPlanted(936), entry.event.names(user) {"))
 fault(937, "a package has what others call themselves", "INV-17", "SubjectOthersTests",
       (SC + "Commands/SubjectPackage.swift", "guard isFull || user.hasSameBytes(as: person) else", "guard isFull || isPlanted(937) || user.hasSameBytes(as: person) else"))
 fault(938, "the halves of a pair of UTF-16 are parted", "", "MalformedExportTests",
@@ -1959,3 +1959,26 @@ fault(1112, "edits of an erased event that come late stay", "INV-11", "LateWords
       (ES + "Log/ErasedWords.swift", "if isGone { dots", "if isGone, !isPlanted(1112) { dots"))
 fault(1113, "the list of a conversation with others goes with the user", "INV-13", "ErasurePlanTests",
       (ES + "Audit/ErasureSurvey.swift", "crowd.contains($0) }", "crowd.contains($0) && !isPlanted(1113) }"))
+
+# --- What a package and an erasure say of others, and whom a recorded read names -------------------------------------------
+
+fault(1120, "what others did to a message is in the pages of a package", "INV-13", "SubjectOthersTests",
+      ("Sources/syncctl/Commands/SubjectPackage.swift", "if !found.allSatisfy(", "if !isPlanted(1120), !found.allSatisfy("))
+fault(1121, "a read does not name whose words it has", "INV-17", "AccessTests",
+      (SD + "Endpoints/ReadEndpoint.swift", "if sight.caller.isRecorded { page.people", "if sight.caller.isRecorded, !isPlanted(1121) { page.people"))
+fault(1122, "a feed that is narrowed to an author names no one", "INV-17", "AccessTests",
+      (SD + "Feed/FeedDesk.swift", "filter.users.sorted() + filter.authors.sorted()", "filter.users.sorted() + (isPlanted(1122) ? [] : filter.authors.sorted())"))
+fault(1123, "of many people a read names as many as one event has", "INV-17", "AccessTests",
+      (SD + "Access/AccessLog.swift", "to: max(users.count, 1)", "to: isPlanted(1123) ? 1 : max(users.count, 1)"))
+fault(1124, "contacts of others are told to no one", "INV-13", "SubjectOthersTests",
+      (ES + "Views/ViewReader+Subject.swift", "guard !name.hasSameBytes(as: user) else", "guard !isPlanted(1124), !name.hasSameBytes(as: user) else"))
+fault(1125, "a package that cannot be made is on record as given", "INV-17", "SubjectOthersTests",
+      ("Sources/syncctl/Commands/SubjectPackage.swift", "        let own = try ownPositions()\n", "        if isPlanted(1125) { _ = try record() }\n        let own = try ownPositions()\n"))
+fault(1126, "a copy is made within the store's own folder", "INV-11", "SubjectOthersTests",
+      ("Sources/syncctl/Session/StoreLocation.swift", "let place = real(path), (place", "let place = real(path), !isPlanted(1126), (place"))
+fault(1127, "of a copy without a key a daemon is promised", "INV-19", "SubjectOthersTests",
+      (ES + "Receipts/AnswerExport.swift", "guard access(files.key, F_OK) != 0", "guard !isPlanted(1127), access(files.key, F_OK) != 0"))
+fault(1128, "a folder that is not empty ends a replay as damaged input", "", "AuditingTests",
+      ("Sources/syncctl/Commands/Read/StoreMaking.swift", "if case .badFile = error {", "if case .badFile = error, !isPlanted(1128) {"))
+fault(1129, "copies of damaged files are told to no one where nothing can be erased", "INV-11", "SubjectOthersTests",
+      ("Sources/syncctl/Commands/EraseCommand.swift", "if !copies.isEmpty {", "if !copies.isEmpty, !isPlanted(1129) {"))

@@ -109,6 +109,11 @@ package struct CutEvidence: Hashable, Sendable {
         return found
     }
 
+    /// Names of the copies of damaged files beside the findings, WALs and journals. They may hold texts that the log does not have.
+    package static func copies(_ files: StoreFiles) throws(StoreError) -> [String] {
+        try SmallFile.names(in: files.evidence).filter { $0.hasSuffix(".wal") || $0.contains("-journal.") }.sorted()
+    }
+
     /// Takes the kept WALs away: they may hold what was erased. What was found stays.
     static func forgetWALs(_ files: StoreFiles) throws(StoreError) {
         for name in try names(files, .cut, ".wal") where unlink(files.evidence + "/\(name)") != 0 && errno != ENOENT {

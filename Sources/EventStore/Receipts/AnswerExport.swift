@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Writes events with what proves them, piece by piece (FORMATS.md §10): header, salt, payload and audit path of each, the signed heads of
 /// their origins, and who else holds those. Not Sendable.
 package final class AnswerExport {
@@ -29,7 +31,7 @@ package final class AnswerExport {
     ///   - positions: Where its events stand in the log, in any order.
     ///   - isFiltered: Whether those are only a part of the scope's.
     ///   - ownHead: A head of what this node has appended that may not be stored yet.
-    /// - Throws: `E_BUSY` where no signed head covers one of the events yet.
+    /// - Throws: `E_BUSY` where no signed head covers one of the events yet; `E_STORE_FILE` where none ever will.
     package init(
         _ files: StoreFiles, _ scope: AnswerScope, at positions: [UInt64], isFiltered: Bool, key: SigningKey?,
         ownHead: SignedHead? = nil, time: Int64
@@ -49,11 +51,20 @@ package final class AnswerExport {
         receipt = try builder.receipt(at: time, of: Set(dots.map(\.origin)))
         let covered = Dictionary(uniqueKeysWithValues: receipt.heads.map { ($0.head.head.origin, $0.head.head.size) })
         let open = dots.filter { covered[$0.origin] ?? 0 < $0.seq }.count
-        guard open == 0 else {
-            throw .busy(
-                "no signed head covers \(open) of the \(dots.count) events yet: a running daemon signs what is new within a second"
-            )
+        guard open == 0 else { throw Self.uncovered(open, of: dots.count, files) }
+    }
+
+    /// No daemon can run on a copy without the key, so none will sign what no head covers there.
+    private static func uncovered(_ open: Int, of all: Int, _ files: StoreFiles) -> StoreError {
+        let what = "no signed head covers \(open) of the \(all) events"
+        guard access(files.key, F_OK) != 0, errno == ENOENT else {
+            return .busy("\(what) yet: a running daemon signs what is new within a second")
         }
+        return .badFile(
+            "\(what), and none will: this is a copy without node.key",
+            wayOut:
+                "proofs of them from the node itself; or restore the backup to its end, which heads cover: without --to"
+        )
     }
 
     /// The next bytes of the file, whole lines; `nil` when it is complete.

@@ -23,6 +23,28 @@ extension ViewReader {
         return found
     }
 
+    /// Events by which others keep this user as a contact, or have kept, in the order of the log: under which name and number is the user's
+    /// data, too. Who they are the view says, by a look at each contact; what they wrote their histories have.
+    package func contactEntries(naming user: String) throws(StoreError) -> [StoredEvent] {
+        let owners = try reading { connection throws(DatabaseError) in
+            try connection.all("SELECT DISTINCT user FROM contact WHERE contact = ?", [.text(user)]) { $0.int64(0) }
+        }
+        var query = TimelineQuery()
+        (query.types, query.withTwins) = ([EventType.contactAdded.rawValue], true)
+        var found: [StoredEvent] = []
+        for owner in owners {
+            let name = try log.text(owner)
+            guard !name.hasSameBytes(as: user) else { continue }
+            for position in try positions(user: name, query) {
+                guard let entry = try log.event(at: position), let payload = entry.event.payload,
+                    JSONObject(validated: payload).string("contact")?.hasSameBytes(as: user) == true
+                else { continue }
+                found.append(entry)
+            }
+        }
+        return found.sorted { $0.position < $1.position }
+    }
+
     /// Conversations of which an event says that the user takes part, or has, by the bytes of their ids.
     package func memberships(of user: String) throws(StoreError) -> [String] {
         let refs = try reading { connection throws(DatabaseError) in

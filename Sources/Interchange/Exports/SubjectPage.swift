@@ -188,14 +188,18 @@ package enum SubjectWords: CaseIterable, Sendable {
         case .reads: Phrase("Who has looked", "열람한 사람")
         case .readsNote:
             Phrase(
-                "Reads of auditors are recorded, and packages as this one. Not here are searches for words alone, which name no one, and reads of programs and of who opens the files.",
-                "감사자의 열람과 이런 자료의 제공은 기록됩니다. 사람을 지정하지 않은 검색과, 프로그램이나 파일을 여는 사람의 열람은 여기에 없습니다.")
+                "Reads of auditors are recorded with those whose words they had, and packages as this one. Not here are reads of the whole log and of lists of users, conversations and surveys, feeds narrowed to others, and reads of programs and of who opens the files.",
+                "감사자의 열람은 누구의 말이 나왔는지와 함께 기록되고, 이런 자료의 제공도 기록됩니다. 로그 전체, 사용자·대화·설문 목록의 열람, 다른 사람으로 좁힌 피드, 프로그램이나 파일을 여는 사람의 열람은 여기에 없습니다."
+            )
         case .files: Phrase("Files", "파일")
         case .nothing: Phrase("Nothing.", "없습니다.")
         case .left: Phrase("[words of another person, left out]", "[다른 사람의 말, 생략함]")
         case .fileEvents: Phrase("all events, as they are stored", "저장된 그대로의 모든 이벤트")
         case .fileCSV: Phrase("the same, for a spreadsheet", "같은 내용의 스프레드시트용 파일")
-        case .fileContext: Phrase("what others have done in the same conversations", "같은 대화에서 다른 사람이 한 일")
+        case .fileContext:
+            Phrase(
+                "what others have done in the same conversations, and who keeps the person as a contact",
+                "같은 대화에서 다른 사람이 한 일, 본인을 연락처에 둔 기록")
         case .fileReaders: Phrase("who has looked at it, and why", "누가 왜 열람했는지")
         case .fileReadme: Phrase("what each file is, and how to check it", "파일 설명과 확인 방법")
         }

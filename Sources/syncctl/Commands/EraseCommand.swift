@@ -89,15 +89,18 @@ enum EraseCommand {
                 code: ErrorCode.notFound.rawValue, "no event that can be erased has the id \(ids)",
                 why: "Nothing was erased.", hint: "syncctl history UID --ids shows them", exitCode: .nothingFound)
         }
-        try show(session, plan, planned)
+        let contacts = planned == nil ? try Self.contacts(session, target, files) : []
+        try show(session, plan, planned, contacts)
         let withShared = (planned.map(\.shared) ?? choice(session, .shared)) != false
         guard !plan.isEmpty(planned?.reach ?? .plan, withShared: withShared) else {
-            session.say(.eraseNothing)
-            try session.end(count: 0)
+            if contacts.isEmpty { session.say(.eraseNothing) }
+            let copies = try stored { try CutEvidence.copies(files) }
+            if !copies.isEmpty { session.say(.eraseCopies, copies.joined(separator: ", "), files.evidence) }
+            try session.end(count: contacts.count)
             return .nothingFound
         }
         if session.arguments.flag("dry-run") {
-            try session.end(count: ErasureLines.lines(plan).count)
+            try session.end(count: ErasureLines.lines(plan).count + contacts.count)
             return .success
         }
         var order = if let planned { planned } else { try decided(session, target) }
@@ -115,20 +118,29 @@ enum EraseCommand {
             var bytes: [UInt8] = []
             order.line.write(to: &bytes)
             try stored { try SmallFile.replace(path, with: bytes, mode: 0o600) }
-            try session.end(count: ErasureLines.lines(plan).count)
+            try session.end(count: ErasureLines.lines(plan).count + contacts.count)
             return .success
         }
         if planned == nil { try confirm(session, order) }
         // What was shown goes.
         order.plan = plan.seen.text
-        return try erase(session, order, plan, files)
+        return try erase(session, order, plan, files, told: contacts.count)
+    }
+
+    /// What others keep of a user as their contact: it is in no history of the user, and no part of a plan.
+    private static func contacts(
+        _ session: Session, _ target: ErasurePlan.Target, _ files: StoreFiles
+    ) throws(CommandFailure) -> [StoredEvent] {
+        guard case .user(let name) = target else { return [] }
+        let views = try FreshViews.open(session, files)
+        return try stored { try views.contactEntries(naming: name) }
     }
 
     /// What there is, counted, and what becomes of it.
     private static func show(
-        _ session: Session, _ plan: ErasurePlan, _ planned: ErasureOrder?
+        _ session: Session, _ plan: ErasurePlan, _ planned: ErasureOrder?, _ contacts: [StoredEvent]
     ) throws(CommandFailure) {
-        let lines = ErasureLines.lines(plan)
+        let lines = ErasureLines.lines(plan) + contacts.map(ErasureLines.line(contact:))
         if session.isJSON {
             for line in lines { try session.output.line(line) }
             return
@@ -153,8 +165,18 @@ enum EraseCommand {
                 ])
             }
         }
+        if !contacts.isEmpty {
+            table.add([
+                .init(session.shown(.erasePartContacts)), .init("contact.added"), .init(String(contacts.count)),
+                .init(session.shown(.eraseOpen)),
+            ])
+        }
         if !lines.isEmpty { try session.print(table) }
         guard session.form == .human, !lines.isEmpty else { return }
+        if !contacts.isEmpty {
+            let ids = contacts.map(\.event.header.id.description).joined(separator: " ")
+            try session.output.line(session.shown(.eraseContacts, "syncctl erase events \(ids)"))
+        }
         try session.output.line(
             session.shown(.erasePlan, String(plan.conversations), String(plan.nodes.count), String(plan.gone)))
         try session.output.line(session.shown(.eraseStays))
@@ -246,7 +268,7 @@ enum EraseCommand {
 
     /// Records it, and waits until nothing is left in the files of this node.
     private static func erase(
-        _ session: Session, _ order: ErasureOrder, _ plan: ErasurePlan, _ files: StoreFiles
+        _ session: Session, _ order: ErasureOrder, _ plan: ErasurePlan, _ files: StoreFiles, told: Int
     ) throws(CommandFailure) -> ExitCode {
         guard let erasures = order.erasures(plan) else { throw changed }
         let (event, position): (String, UInt64)
@@ -284,7 +306,7 @@ enum EraseCommand {
             line.add(order.laterName, later)
         }
         if later > 0 { tell(session, order, later) }
-        try session.end(count: ErasureLines.lines(plan).count + 1)
+        try session.end(count: ErasureLines.lines(plan).count + told + 1)
         return .success
     }
 

@@ -52,13 +52,15 @@ enum SubjectCommand {
             try session.end(count: 0)
             return .nothingFound
         }
-        // Before it is on record that something was given.
+        // Before anything is written.
         try ProofExport.awaitProvenViews(files)
+        try StoreLocation.requireOutside(files, folder)
         let place = try PackageFolder(folder)
         if place.hadRest { session.say(.packageRest, place.part) }
-        let record = try record(user, who, reason, files)
         let package = try SubjectPackage(session, files, user, folder: place.part)
-        let report = try package.make(who: who, reason: reason, record: record)
+        let (report, record) = try package.make(who: who, reason: reason) { () throws(CommandFailure) in
+            try Self.record(user, who, reason, files)
+        }
         try place.finish()
         try session.line(
             Sanitizer.line(
@@ -82,7 +84,7 @@ enum SubjectCommand {
         return .success
     }
 
-    /// Records that it was asked for, before anything of it is written (INV-17). Returns the event's name.
+    /// Records that it is given, before it has its name (INV-17). Returns the event's name.
     private static func record(
         _ user: String, _ who: String, _ reason: String, _ files: StoreFiles
     ) throws(CommandFailure) -> String {

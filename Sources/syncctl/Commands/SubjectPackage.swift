@@ -43,7 +43,10 @@ final class SubjectPackage {
         erasures = try stored { try OwnErasures(views.log) }
     }
 
-    func make(who: String, reason: String, record: String) throws(CommandFailure) -> Report {
+    /// - Parameter record: Puts it on record that all of this is about to be given, once it is known that it can be; returns the event's name.
+    func make(
+        who: String, reason: String, record: () throws(CommandFailure) -> String
+    ) throws(CommandFailure) -> (report: Report, record: String) {
         report.position = try stored { try views.log.top() }
         for name in ["conversations", "proofs"] { try makeFolder(name) }
         let events = try PackageFile("events.ndjson", in: folder)
@@ -55,19 +58,26 @@ final class SubjectPackage {
         report.events = UInt64(own.count)
         try writeElsewhere(to: events, table)
         let links = try pages(events, table, context)
+        for entry in try stored({ try views.contactEntries(naming: user) }) where entry.position <= report.position {
+            // What is of a conversation of the person stands there already.
+            let conversation = entry.event.header.conversation
+            if let conversation, conversations.contains(Array(conversation.utf8)) { continue }
+            if !isOfUser(entry.event.header) { try takeOfOthers(entry, events, table, context) }
+        }
         for file in [events, table, context] { try finish(file) }
         try proofs(own)
         try attachments()
+        let event = try record()
         let reads = try readers()
         var head = SubjectPage.Head(
-            user: user, reason: reason, who: who, node: try node(), record: record, isFull: isFull)
+            user: user, reason: reason, who: who, node: try node(), record: event, isFull: isFull)
         (head.events, head.elsewhere, head.context) = (report.events, report.elsewhere, report.context)
         head.position = report.position
         for language in Language.allCases { try index(language, head, links[language] ?? [], reads) }
         try write("README.md", Array(SubjectReadme.text(head, report, self.proofNames).utf8))
         let all = sums
         try write("SHA256SUMS", Array(all.utf8))
-        return report
+        return (report, event)
     }
 
     private func makeFolder(_ name: String) throws(CommandFailure) {
@@ -182,11 +192,11 @@ final class SubjectPackage {
         _ = try stored { [query] in
             try views.conversation(conversation, query) { entry in
                 do throws(CommandFailure) {
-                    let isOwn = try take(entry, events, table, context)
+                    try take(entry.stored, events, table, context)
+                    let others = LeftOutWords(events: try leftOut(of: entry), user: user)
                     for writer in writers {
                         let words = SubjectWords.left.phrase.text(writer.language, [])
-                        let shown = isOwn || isFull ? entry : entry.masked(words, for: user)
-                        try writer.file.write(writer.page.add(shown))
+                        try writer.file.write(writer.page.add(others.masking(entry, with: words)))
                     }
                     count += 1
                 } catch {
@@ -229,21 +239,41 @@ final class SubjectPackage {
         header.user.hasSameBytes(as: user) || header.author.hasSameBytes(as: user)
     }
 
-    /// Writes an event of a conversation where it belongs, unless it is written. Returns whether it is the person's.
+    /// Whether what an event says is in the package, in whatever file: else it is told that it was, by whom and when.
+    private func isTold(_ header: EventHeader) -> Bool { isFull || isOfUser(header) }
+
+    /// The events of an entry that are not told: it, and what was done to it, which may stand in another conversation. Where several have an
+    /// id, all of them must be.
+    private func leftOut(of entry: TimelineEntry) throws(CommandFailure) -> Set<EventID> {
+        var left: Set<EventID> = isTold(entry.stored.event.header) ? [] : [entry.stored.event.header.id]
+        for id in entry.history?.events ?? [] {
+            let found = try stored { try views.log.events(id: id) }
+            for event in found { try stored { try erasures.check(event.event) } }
+            if !found.allSatisfy({ isTold($0.event.header) }) { left.insert(id) }
+        }
+        return left
+    }
+
+    /// Writes an event of a conversation where it belongs, unless it is written.
     private func take(
-        _ entry: TimelineEntry, _ events: PackageFile, _ table: PackageFile, _ context: PackageFile
-    ) throws(CommandFailure) -> Bool {
-        let header = entry.stored.event.header
-        try stored { try erasures.check(entry.stored.event) }
-        if isOfUser(header) { return true }
-        if isFull, entry.stored.event.names(user) {
-            try add(entry.stored, to: events, table)
-            prove(entry.stored)
-            return true
+        _ entry: StoredEvent, _ events: PackageFile, _ table: PackageFile, _ context: PackageFile
+    ) throws(CommandFailure) {
+        guard isOfUser(entry.event.header) else { return try takeOfOthers(entry, events, table, context) }
+        try stored { try erasures.check(entry.event) }
+    }
+
+    private func takeOfOthers(
+        _ entry: StoredEvent, _ events: PackageFile, _ table: PackageFile, _ context: PackageFile
+    ) throws(CommandFailure) {
+        let header = entry.event.header
+        try stored { try erasures.check(entry.event) }
+        if isFull, entry.event.names(user) {
+            try add(entry, to: events, table)
+            return prove(entry)
         }
         report.context += 1
-        if isFull {
-            try context.write(try stored { try lines.line(entry.stored) })
+        if isTold(header) {
+            try context.write(try stored { try lines.line(entry) })
         } else {
             var line = JSONLine()
             line.add("id", header.id.description)
@@ -252,10 +282,9 @@ final class SubjectPackage {
             line.add("subject", header.conversation.map { "conversation/\($0)" })
             line.add("author", header.author)
             line.add("left_out", true)
-            if entry.stored.event.names(user) { line.add("names_person", true) }
+            if entry.event.names(user) { line.add("names_person", true) }
             try context.write(line.utf8 + [UInt8(ascii: "\n")])
         }
-        return false
     }
 
     private func settings(_ language: Language) -> ConversationPage.Settings {
@@ -334,6 +363,8 @@ final class SubjectPackage {
         let file = try PackageFile("readers.ndjson", in: folder)
         var reads: [(key: DisplayKey, read: SubjectPage.Read, line: [UInt8])] = []
         var events = NodeEvents(types: [AccessGrant.read, AccessGrant.given])
+        // The record of this very package has come since the others were opened.
+        let views = try FreshViews.open(session, files)
         try stored {
             try events.update(views) { header, object, _ in
                 let isOfUser = object.strings("users")?.contains { $0.hasSameBytes(as: user) } ?? false
@@ -361,31 +392,5 @@ final class SubjectPackage {
         try write(
             "index.\(language.rawValue).html",
             page.page(head, profile: profile, conversations: links, reads: reads))
-    }
-}
-
-extension TimelineEntry {
-    /// The same event, with these words instead of its own; that it names this user is still told.
-    fileprivate func masked(_ words: String, for user: String) -> TimelineEntry {
-        var line = JSONLine()
-        line.add("text", words)
-        if stored.event.names(user) { line.add("user", user) }
-        let body = EventBody.present(salt: UUIDBits(high: 0, low: 0), payload: line.utf8)
-        let event = Event(header: stored.event.header, body: stored.event.payload == nil ? stored.event.body : body)
-        return TimelineEntry(stored: StoredEvent(position: stored.position, event: event), history: nil)
-    }
-}
-
-extension Event {
-    /// Whether it speaks of this user: who takes part, who joins and leaves.
-    fileprivate func names(_ user: String) -> Bool {
-        guard let payload else { return false }
-        let data = JSONObject(validated: payload)
-        switch header.type {
-        case "conversation.started":
-            return data.strings("participants")?.contains { $0.hasSameBytes(as: user) } ?? false
-        case "participant.joined", "participant.left": return data.string("user")?.hasSameBytes(as: user) ?? false
-        default: return false
-        }
     }
 }

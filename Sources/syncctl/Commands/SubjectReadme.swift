@@ -33,7 +33,7 @@ enum SubjectReadme {
         | `conversations/` | 대화마다 한 쪽. 수정과 회수 전의 내용도 있습니다 |
         | `events.ndjson` | 저장된 그대로의 이벤트: 본인 이력 \(report.events)건, 다른 이력에 쓴 것\(head.isFull ? "과 본인을 가리키는 것" : "") \(report.elsewhere)건 |
         | `events.csv` | 같은 이벤트를 스프레드시트에서 볼 파일 |
-        | `context.ndjson` | 같은 대화에서 다른 사람이 한 일 \(report.context)건\(head.isFull ? "" : ". 내용은 그 사람의 데이터이므로 뺐습니다(`left_out`). 본인을 가리키는 것은 `names_person`") |
+        | `context.ndjson` | 같은 대화에서 다른 사람이 한 일과 본인을 연락처에 둔 기록 \(report.context)건\(head.isFull ? "" : ". 내용은 그 사람의 데이터이므로 뺐습니다(`left_out`). 본인을 가리키는 것은 `names_person`") |
         | `attachments.ndjson`, `attachments/` | 본인 이력의 첨부와 그 내용. 파일 이름은 SHA-256입니다. 첨부가 없으면 이 둘도 없습니다 |
         | `readers.ndjson` | 기록된 열람 \(report.reads)건: 누가, 언제, 왜 |
         | `proofs/` | 이벤트가 서명된 기록의 일부임을 증명하는 파일 |
@@ -70,7 +70,7 @@ enum SubjectReadme {
         | `conversations/` | a page for each conversation, with what stood there before it was edited or taken back |
         | `events.ndjson` | events as they are stored: \(report.events) of the own history, \(report.elsewhere) written elsewhere\(head.isFull ? " or naming the person" : "") |
         | `events.csv` | the same for a spreadsheet |
-        | `context.ndjson` | \(report.context) things that others have done in the same conversations\(head.isFull ? "" : "; what they have said is theirs, and left out (`left_out`); `names_person`: it names the person") |
+        | `context.ndjson` | \(report.context) things that others have done in the same conversations, and by which they keep the person as a contact\(head.isFull ? "" : "; what they have said is theirs, and left out (`left_out`); `names_person`: it names the person") |
         | `attachments.ndjson`, `attachments/` | attachments of the user's history, and their bytes under their SHA-256; neither is there without any |
         | `readers.ndjson` | \(report.reads) reads that were recorded: who, when and why |
         | `proofs/` | what proves that the events are part of the signed record |

@@ -55,6 +55,30 @@ struct StoreLocation {
             hint: "--store DIR, or syncctl init --store DIR to make one", exitCode: .inputMissing)
     }
 
+    /// Refuses to make something of what a store says within the store's own folder: no erasure reaches it there.
+    static func requireOutside(_ files: StoreFiles, _ path: String) throws(CommandFailure) {
+        guard let store = real(files.folder), let place = real(path), (place + "/").hasPrefix(store + "/") else {
+            return
+        }
+        throw CommandFailure(
+            code: "E_STORE_FILE", "\(path) lies in the store's own folder, where no erasure reaches it",
+            hint: "name a folder outside of \(files.folder)", exitCode: .cannotCreate)
+    }
+
+    /// Where a path leads to; of one that is not there, where its nearest folder does.
+    private static func real(_ path: String) -> String? {
+        var path = path
+        while true {
+            if let found = realpath(path, nil) {
+                defer { free(found) }
+                return String(cString: found)
+            }
+            guard errno == ENOENT, path != "." else { return nil }
+            while path.hasSuffix("/") { path.removeLast() }
+            path = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        }
+    }
+
     /// The open log of the store.
     func reader() throws(CommandFailure) -> LogReader {
         try stored { try LogReader(files) }

@@ -24,6 +24,15 @@ extension Wording {
                 "삭제하는 이벤트의 작성자, 시각, 대화, 종류는 남고 내용은 영구히 삭제됩니다")
         case .eraseNothing:
             Phrase("nothing is here that could be erased", "삭제할 내용이 없습니다")
+        case .erasePartContacts: Phrase("kept by others as a contact", "다른 사용자의 연락처에 있는 것")
+        case .eraseContacts:
+            Phrase(
+                "contacts of others stay, with the name and number that they gave; to erase these: {0}",
+                "다른 사용자의 연락처는 거기 적힌 이름, 전화번호와 함께 남습니다. 삭제하려면: {0}")
+        case .eraseCopies:
+            Phrase(
+                "copies of damaged files may hold more: {0} in {1}; the next erasure takes them away, and so may you: nothing reads them",
+                "손상된 파일의 사본에 내용이 남아 있을 수 있습니다: {1}의 {0}. 다음 삭제 때 함께 지워집니다. 쓰이지 않는 파일이므로 직접 지워도 됩니다")
         case .eraseConfirm:
             Phrase("type {0} to erase it for good: ", "영구히 삭제하려면 {0} 입력: ")
         case .eraseDone:

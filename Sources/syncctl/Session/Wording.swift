@@ -65,7 +65,8 @@ enum Wording: String, CaseIterable, Sendable {
     case erasePart, erasePartHistory, erasePartAuthored, erasePartReplies, erasePartShared, erasePartNamed, erasePlan,
         eraseStays,
         eraseBecomes, eraseGoes, eraseKept, eraseOpen,
-        eraseNothing, eraseConfirm, eraseDone, eraseWaits, eraseNone, eraseLeft, eraseMore
+        eraseNothing, eraseCopies, erasePartContacts, eraseContacts, eraseConfirm, eraseDone, eraseWaits, eraseNone,
+        eraseLeft, eraseMore
     case eraseConfirmed, eraseWaiting, eraseUnconfirmed, eraseUnderWay, eraseApplied, eraseViews,
         alreadyErased
     // What led to an event

@@ -7,17 +7,17 @@ internal import SyncEngine
 /// ## Concurrency model
 /// One lock around what was recorded lately. Recording blocks the thread that is about to answer.
 final class AccessLog: Sendable {
-    /// One read: the same again is not recorded for a while.
+    /// One record, by what it says: the same again is not written for a while.
     private struct Read: Hashable {
         let actor: EventActor
-        let route: String
-        let subject: ByteText
-        let reason: ByteText
+        let said: Digest
     }
 
     /// What is recorded again after so long, milliseconds.
     static let validity: Int64 = 600_000
     private static let most = 4_096
+    /// Most people that one event names.
+    private static let mostUsers = 100
     private static let longestReason = 1_024
     private static let header = "Sillok-Reason"
 
@@ -59,24 +59,40 @@ final class AccessLog: Sendable {
     /// - Parameters:
     ///   - route: Its label: the path with each name as `{}`.
     ///   - subject: What is read: ``subject(_:)``.
-    ///   - users: Whom it concerns, at most 100; none: many.
+    ///   - users: Whom it concerns; none: many. More than one event names are named by several.
     func record(
-        _ caller: Caller, route: String, subject: String, users: [String], reason: String
+        _ caller: Caller, route: String, subject: String, users: some Sequence<String>, reason: String
     ) throws(StoreError) {
-        let read = Read(
-            actor: caller.actor, route: route, subject: ByteText(subject), reason: ByteText(reason))
+        let users = TextSet(users).sorted()
         let now = WallClock.now
-        let isKnown = recent.withLock { recent in recent[read].map { now - $0 < Self.validity && now >= $0 } ?? false
+        let sha = SHA256()
+        var new: [(read: Read, draft: EventDraft)] = []
+        for start in stride(from: 0, to: max(users.count, 1), by: Self.mostUsers) {
+            let draft = AccessGrant.draft(
+                reading: route, subject: subject, users: Array(users.dropFirst(start).prefix(Self.mostUsers)),
+                reason: reason, by: caller.actor, at: store.identity.node)
+            let read = Read(actor: caller.actor, said: sha.digest(draft.payload))
+            let at = recent.withLock { $0[read] }
+            if let at, now - at < Self.validity, now >= at { continue }
+            new.append((read, draft))
         }
-        guard !isKnown else { return }
-        let draft = AccessGrant.draft(
-            reading: route, subject: subject, users: users, reason: reason, by: caller.actor,
-            at: store.identity.node)
-        _ = try store.recordBlocking([draft])
-        recorded.withLock { $0 += 1 }
+        guard !new.isEmpty else { return }
+        _ = try store.recordBlocking(new.map(\.draft))
+        recorded.withLock { $0 += UInt64(new.count) }
         recent.withLock { recent in
             if recent.count >= Self.most { recent = [:] }
-            recent[read] = now
+            for (read, _) in new { recent[read] = now }
         }
+    }
+
+    /// Users, and those who take part in conversations, at most 100 of each of these: to whom a read is narrowed.
+    static func concerned(
+        _ users: [String], _ conversations: [String], _ views: ViewReader
+    ) throws(StoreError) -> [String] {
+        var users = users
+        for conversation in conversations {
+            users += try views.participants(of: conversation, limit: mostUsers).map(\.user)
+        }
+        return users
     }
 }

@@ -113,7 +113,7 @@ extension Service {
     }
 }
 
-/// `POST /v1/users/{user}/package`: who puts together what is here of a user says for whom and why, before they do.
+/// `POST /v1/users/{user}/package`: who puts together what is here of a user says for whom and why, before they give it.
 extension Service {
     func recordPackage(_ request: AdmittedRequest, _ user: String) throws(StoreError) {
         let exchange = request.exchange

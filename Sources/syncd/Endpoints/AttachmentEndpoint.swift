@@ -197,8 +197,8 @@ final class AttachmentEndpoint: Sendable {
                         hint: "Sillok-Reason: complaint 4711")
                 }
                 try service.accessLog.record(
-                    request.caller, route: "/v1/attachments/{}", subject: exchange.request.path, users: [named.user],
-                    reason: reason)
+                    request.caller, route: "/v1/attachments/{}", subject: exchange.request.path,
+                    users: [named.user, named.author], reason: reason)
             }
             let isTaken = counts.withLock { counts in
                 guard counts.downloads < Self.mostDownloads else { return false }

@@ -5,9 +5,10 @@ internal import SyncEngine
 /// `GET` of what proves events (FORMATS.md §10): one event, or a page of a conversation's. The answer is what `syncctl … --proof` writes; as its
 /// form has no place for more, the next page is named in the header `Link` (RFC 8288).
 struct ProofEndpoint {
-    /// A page, and the path of the next one.
+    /// A page, whose events are in it, and the path of the next one.
     struct Answer {
         let body: [UInt8]
+        let headers: [EventHeader]
         let next: String?
     }
 
@@ -29,9 +30,10 @@ struct ProofEndpoint {
     private func event(_ text: String) throws(StoreError) -> Answer? {
         guard let bits = UUIDBits(text: text) else { return nil }
         let id = EventID(bits)
-        let positions = try views.log.events(id: id).filter { sight.mayKnow($0.event.header.type) }.map(\.position)
-        guard !positions.isEmpty else { return nil }
-        return Answer(body: try body(.event(id), positions, isFiltered: false), next: nil)
+        let events = try views.log.events(id: id).filter { sight.mayKnow($0.event.header.type) }
+        guard !events.isEmpty else { return nil }
+        let body = try body(.event(id), events.map(\.position), isFiltered: false)
+        return Answer(body: body, headers: events.map(\.event.header), next: nil)
     }
 
     /// The same events as of the page of rows with these parameters, and their twins.
@@ -49,11 +51,12 @@ struct ProofEndpoint {
         let isAll = request.query == TimelineQuery() && found.next == nil && bound == nil
         let body = try body(
             .conversation(conversation), found.entries.map(\.stored.position), isFiltered: !isAll)
-        guard let next = found.next else { return Answer(body: body, next: nil) }
+        let headers = found.entries.map(\.stored.event.header)
+        guard let next = found.next else { return Answer(body: body, headers: headers, next: nil) }
         let end = try views.log.place(at: views.log.top())
         let others = http.query.filter { $0.name != "cursor" }.map { (name: $0.name, value: $0.value) }
         let cursor = (name: "cursor", value: request.next(.entry(next), end))
-        return Answer(body: body, next: request.route.path(with: others + [cursor]))
+        return Answer(body: body, headers: headers, next: request.route.path(with: others + [cursor]))
     }
 
     private func body(

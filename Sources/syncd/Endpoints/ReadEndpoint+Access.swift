@@ -5,61 +5,27 @@ internal import SillokAPI
 internal import SyncEngine
 
 extension ReadEndpoint {
-    /// Records who is about to read; false if that cannot be, and the request was refused.
-    static func record(
-        _ admitted: AdmittedRequest, _ page: PageRequest, _ reader: ReadPool.Reader, _ log: AccessLog
-    ) -> Bool {
-        let (exchange, request) = (admitted.exchange, admitted.request)
-        guard let reason = AccessLog.reason(request) else {
-            exchange.refuse(
-                .reason, "an auditor says why: the header Sillok-Reason, 1 to 1,024 bytes of UTF-8",
-                hint: "Sillok-Reason: complaint 4711")
-            return false
-        }
-        do throws(StoreError) {
-            let users = try reader.fresh { views, _ throws(StoreError) in
-                try concerned(request, page.causes, views)
-            }
-            guard case .found(let route, _) = RouteTable.match(request.method, request.segments) else { return false }
-            try log.record(
-                admitted.caller, route: route.label, subject: AccessLog.subject(request), users: users, reason: reason
-            )
-            return true
-        } catch {
-            exchange.refuse(error)
-            return false
-        }
+    /// Records who is about to read what was made ready for them.
+    static func record(_ admitted: AdmittedRequest, of users: [String], _ log: AccessLog) throws(StoreError) {
+        let request = admitted.request
+        guard let reason = AccessLog.reason(request),
+            case .found(let route, _) = RouteTable.match(request.method, request.segments)
+        else { return }
+        try log.record(
+            admitted.caller, route: route.label, subject: AccessLog.subject(request), users: users, reason: reason)
     }
 
-    /// Most people that a recorded read names.
-    private static let mostUsers = 100
-
-    /// Whom a read concerns; none: many.
-    private static func concerned(
-        _ request: HTTPRequest, _ causes: CauseLimits, _ views: ViewReader
-    ) throws(StoreError) -> [String] {
+    /// Whom a read concerns by what is asked for; whose words an answer has its page says.
+    static func concerned(_ request: HTTPRequest, _ views: ViewReader) throws(StoreError) -> [String] {
         switch ReadRoute(version1: request.segments) {
         case .history(let user), .profile(let user), .readers(let user), .rooms(let user), .contacts(let user),
             .searches(let user):
             return [user]
         case .rows(let conversation), .proofs(let conversation), .conversation(let conversation),
             .participants(let conversation):
-            return try views.participants(of: conversation, limit: mostUsers).map(\.user)
+            return try AccessLog.concerned([], [conversation], views)
         case .search, .attachments:
-            var users = request.queryItems("user")
-            for conversation in request.queryItems("conversation") where users.count < mostUsers {
-                users += try views.participants(of: conversation, limit: mostUsers).map(\.user)
-            }
-            return TextSet(users.prefix(mostUsers)).sorted()
-        case .event(let id):
-            guard let id = EventID(text: id), let event = try views.event(id, isSeen: { _ in true }) else {
-                return []
-            }
-            return [event.event.header.user]
-        case .proof(let id):
-            guard let id = EventID(text: id) else { return [] }
-            return TextSet(try views.log.events(id: id).prefix(mostUsers).map(\.event.header.user)).sorted()
-        case .why(let id): return try CauseLines.users(ofCausesOf: id, causes, views)
+            return try AccessLog.concerned(request.queryItems("user"), request.queryItems("conversation"), views)
         default: return []
         }
     }

@@ -15,6 +15,7 @@ extension ReadEndpoint {
             for (want, place) in found.prefix(request.limit) {
                 let named = try views.attachments(naming: want.digest, limit: 1).first
                 page.add(named.map { JSONLine($0, state) } ?? JSONLine(want, state))
+                if let named { note([named.user, named.author], in: &page) }
                 page.next = .names(place.names)
             }
             page.hasMore = found.count > request.limit
@@ -31,6 +32,7 @@ extension ReadEndpoint {
         let found = try views.attachments(of: request.attachmentOwner, limit: request.limit, before: bound)
         for named in found {
             page.add(JSONLine(named, try store?.standing(of: named.item.digest)?.state))
+            note([named.user, named.author], in: &page)
             page.next = .attachment(named.place)
         }
         page.hasMore = found.count >= request.limit

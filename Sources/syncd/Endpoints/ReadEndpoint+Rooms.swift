@@ -74,6 +74,7 @@ extension ReadEndpoint {
             }
             let (line, name) = line(item)
             page.add(line)
+            note([name], in: &page)
             page.next = .names([name])
         }
         page.hasMore = page.cut != nil || found.count > request.limit
@@ -99,6 +100,8 @@ extension ReadEndpoint {
                 if let first = room.first, try !sight.sees(first.header, views) { room.first = nil }
             }
             page.add(JSONLine(room, in: request.language))
+            note(room.others.map(\.user), in: &page)
+            for message in [room.first, room.last] { if let message { note(message.header, in: &page) } }
         }
         page.hasMore = page.cut != nil || found.next != nil
         if page.cut == nil {

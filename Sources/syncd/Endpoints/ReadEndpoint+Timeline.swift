@@ -25,6 +25,7 @@ extension ReadEndpoint {
             guard try sight.sees(entry.stored.event.header, views) else { continue }
             var line = try lines.wrapped(entry.stored)
             line.addHistory(of: entry)
+            note(entry, in: &page)
             page.add(line)
         }
         page.hasMore = found.next != nil

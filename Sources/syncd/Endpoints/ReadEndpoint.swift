@@ -32,6 +32,8 @@ struct ReadEndpoint {
         var unindexed: UInt64 = 0
         /// Of one event: how many others were recorded as it, with another payload.
         var twins = 0
+        /// Of a recorded caller's page: whose words it has.
+        var people: Set<ByteText> = []
 
         /// Bytes after which a page ends that has a line (INV-9).
         private static let most = 1 << 20
@@ -58,8 +60,12 @@ struct ReadEndpoint {
                 return exchange.refuse(
                     .role, "count: who does not read all cannot count all", hint: "without count, page by page")
             }
-            guard !admitted.caller.isRecorded || record(admitted, request, reader, log) else { return }
-            answer(admitted, request, pool, reader)
+            guard !admitted.caller.isRecorded || AccessLog.reason(exchange.request) != nil else {
+                return exchange.refuse(
+                    .reason, "an auditor says why: the header Sillok-Reason, 1 to 1,024 bytes of UTF-8",
+                    hint: "Sillok-Reason: complaint 4711")
+            }
+            answer(admitted, request, pool, reader, log)
         } catch {
             exchange.refuse(.parameter, error.message, hint: error.hint)
         }
@@ -67,34 +73,41 @@ struct ReadEndpoint {
 
     private static func answer(
         _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ reader: ReadPool.Reader,
-        mayWait: Bool = true, until deadline: UInt64? = nil
+        _ log: AccessLog, mayWait: Bool = true, until deadline: UInt64? = nil
     ) {
         let exchange = admitted.exchange
         do throws(StoreError) {
             let deadline = deadline ?? MonotonicClock.now + patience
-            if !request.atLeast.entries.isEmpty, try awaits(admitted, request, pool, reader, until: deadline) {
+            if !request.atLeast.entries.isEmpty, try awaits(admitted, request, pool, reader, log, until: deadline) {
                 return
             }
-            if mayWait, wait(admitted, request, pool, reader.term) { return }
+            if mayWait, wait(admitted, request, pool, reader.term, log) { return }
             let durable = pool.feed.durable
             var cut: PageCut?
+            var people: [String] = []
             let isSearch = request.words != nil
             let answer: Answer = try reader.fresh(isIndexed: isSearch) { views, lines throws(StoreError) in
+                if admitted.caller.isRecorded { people = try concerned(exchange.request, views) }
                 guard try request.goesOn(in: views.log) else { return .lost }
                 let end = try views.log.place(at: views.log.top())
                 if let position = request.moment.knownAt, position > end.position { return .beyond(end.position) }
                 if request.route.isProof {
                     let proof = ProofEndpoint(
                         store: pool.store, request: request, views: views, sight: Sight(admitted.caller))
-                    return try proof.answer(to: exchange.request).map(Answer.proof) ?? .nothing
+                    guard let found = try proof.answer(to: exchange.request) else { return .nothing }
+                    people += found.headers.flatMap { [$0.user, $0.author] }
+                    return .proof(found)
                 }
                 var endpoint = ReadEndpoint(
                     request: request, store: pool.store, views: views, lines: lines, end: end, durable: durable,
                     sight: Sight(admitted.caller))
                 guard let page = try endpoint.page() else { return .nothing }
                 cut = page.cut
+                people += page.people.map(\.text)
                 return .page(try endpoint.body(page))
             }
+            // Before the first byte of it leaves (INV-17).
+            if admitted.caller.isRecorded { try record(admitted, of: people, log) }
             if let cut { pool.note(cut) }
             switch answer {
             case .page(let body): exchange.reply(status: 200, contentType: "application/x-ndjson", body: body)
@@ -123,7 +136,7 @@ struct ReadEndpoint {
     /// Whether what the answer must have is not here yet: it comes when that is, or is refused when the time is up.
     private static func awaits(
         _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ reader: ReadPool.Reader,
-        until deadline: UInt64
+        _ log: AccessLog, until deadline: UInt64
     ) throws(StoreError) -> Bool {
         let exchange = admitted.exchange
         while true {
@@ -139,7 +152,7 @@ struct ReadEndpoint {
                 beyond: durable, milliseconds: Int((deadline - now) / 1_000_000) + 1
             ) { [term = reader.term] in
                 pool.submit(term, admitted) { reader in
-                    answer(admitted, request, pool, reader, until: deadline)
+                    answer(admitted, request, pool, reader, log, until: deadline)
                 }
             }
             if let number {
@@ -156,13 +169,14 @@ struct ReadEndpoint {
 
     /// Whether the answer has to wait for events: it comes when there are some, or the time is up.
     private static func wait(
-        _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ term: AnswerTerm
+        _ admitted: AdmittedRequest, _ request: PageRequest, _ pool: ReadPool, _ term: AnswerTerm,
+        _ log: AccessLog
     ) -> Bool {
         let exchange = admitted.exchange
         // A place beyond the end is of another log: that is said at once.
         guard request.wait > 0, request.position <= pool.feed.durable else { return false }
         let number = pool.feed.wait(beyond: request.position, milliseconds: request.wait) {
-            pool.submit(term, admitted) { reader in answer(admitted, request, pool, reader, mayWait: false) }
+            pool.submit(term, admitted) { reader in answer(admitted, request, pool, reader, log, mayWait: false) }
         }
         guard let number else { return false }
         exchange.watchClient { pool.feed.cancel(number) }
@@ -232,6 +246,21 @@ struct ReadEndpoint {
         }
     }
 
+    /// Notes whose words a page has, for the record of who reads them.
+    func note(_ people: [String], in page: inout Page) {
+        if sight.caller.isRecorded { page.people.formUnion(people.map(ByteText.init)) }
+    }
+
+    func note(_ header: EventHeader, in page: inout Page) { note([header.user, header.author], in: &page) }
+
+    func note(_ entry: TimelineEntry, in page: inout Page) {
+        note(entry.stored.event.header, in: &page)
+        if let history = entry.history {
+            note(
+                (history.amendments + [history.edit, history.retraction].compactMap(\.self)).map(\.author), in: &page)
+        }
+    }
+
     /// Whether the caller sees what belongs to this user.
     func isOpen(_ user: String) -> Bool { sight.isWhole || sight.caller.isSelf(user) }
 
@@ -256,7 +285,9 @@ struct ReadEndpoint {
 
     private mutating func event(_ id: String) throws(StoreError) -> Page? {
         try found(id).map { event throws(StoreError) in
-            Page(body: try lines.line(event), count: 1, twins: try views.log.twins(of: event).others)
+            var page = Page(body: try lines.line(event), count: 1, twins: try views.log.twins(of: event).others)
+            note(event.event.header, in: &page)
+            return page
         }
     }
 
@@ -278,6 +309,7 @@ struct ReadEndpoint {
         }
         var page = Page()
         for line in try CauseLines.lines(tree, lines) { page.add(line) }
+        for node in tree.nodes { if case .event(let entry, _) = node.state { note(entry, in: &page) } }
         page.hasMore = !tree.isWhole
         return page
     }
@@ -307,7 +339,10 @@ struct ReadEndpoint {
             page.hasMore = found.next != nil
             if page.hasMore, found.hits.count < request.limit { page.cut = found.isLong ? .bytes : .rows }
         }
-        for hit in found.hits { page.add(try lines.line(hit)) }
+        for hit in found.hits {
+            page.add(try lines.line(hit))
+            note(hit.stored.event.header, in: &page)
+        }
         page.unindexed = found.unindexed
         page.next = found.next.map(PagePlace.entry)
         if found.position != end.position { end = try views.log.place(at: found.position) }

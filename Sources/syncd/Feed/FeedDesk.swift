@@ -198,9 +198,16 @@ final class FeedDesk {
     /// Records a read of one whose reads are recorded: before the first event, and again while it goes on.
     private func record(_ request: FeedRequest) throws(StoreError) {
         guard request.caller.isRecorded, let reason = request.reason else { return }
+        let filter = request.filter
+        var users = filter.users.sorted() + filter.authors.sorted()
+        // Only these need the views, for which a feed else does not wait.
+        if !filter.conversations.isEmpty {
+            users += try reader.fresh { views throws(StoreError) in
+                try AccessLog.concerned([], filter.conversations.sorted(), views)
+            }
+        }
         try accessLog.record(
-            request.caller, route: Route.changes.path, subject: request.subject, users: request.filter.users.sorted(),
-            reason: reason)
+            request.caller, route: Route.changes.path, subject: request.subject, users: users, reason: reason)
     }
 
     // MARK: Giving

@@ -33,6 +33,7 @@ enum StoreMaking {
         let source = try location.reader()
         let through = try stored { try source.top() }
         guard through > 0 else { throw usageFailure("there is no event to replay") }
+        try StoreLocation.requireOutside(location.files, folder)
         selection.range.tell(session)
         guard let report = try make(folder, location.files, through, session) else {
             session.say(.replayEnded, folder)
@@ -55,8 +56,11 @@ enum StoreMaking {
             progress.finish(done: report.position, total: through)
             return report
         } catch {
-            guard case .closed = error, Interrupt.isRequested else { throw CommandFailure(error) }
-            return nil
+            if case .closed = error, Interrupt.isRequested { return nil }
+            var failure = CommandFailure(error)
+            // Something is in the folder: it cannot be made.
+            if case .badFile = error { failure.exitCode = .cannotCreate }
+            throw failure
         }
     }
 
