@@ -1951,3 +1951,12 @@ fault(1098, "a place is no time as people say it", "INV-14", "DoorFormsTests",
       ("Sources/syncctl/Commands/SubscriptionsCommand.swift", "guard ![\"now\", \"first\"].contains(text),", "guard !isPlanted(1098), ![\"now\", \"first\"].contains(text),"))
 fault(1099, "a particle keeps a time from being read", "", "DoorFormsTests",
       ("Sources/syncctl/Session/Session.swift", "dropLast(particle?.count ?? 0)", "dropLast(isPlanted(1099) ? 0 : particle?.count ?? 0)"))
+fault(1140, "what a refused client has sent behind its request is not read, and its goodbye not heard", "INV-9", "HTTPLeavingTests",
+      (SE + "Networking/HTTP/HTTPConnection.swift", "case .leaving, .closed: break\n        }\n    }\n\n    /// Whether a client that should",
+       "case .leaving, .closed: if isPlanted(1140) { watchReading(false) }\n        }\n    }\n\n    /// Whether a client that should"))
+fault(1141, "connections that are over give way to no one", "INV-9", "HTTPLeavingTests",
+      (SE + "Networking/HTTP/HTTPServer.swift", "leaving.first ?? first(", "(isPlanted(1141) ? nil : leaving.first) ?? first("))
+fault(1142, "connections that are over are as many as they like", "INV-9", "HTTPLeavingTests",
+      (SE + "Networking/HTTP/HTTPServer.swift", "if leaving.count > limits.maximumLeaving {", "if leaving.count > limits.maximumLeaving, !isPlanted(1142) {"))
+fault(1143, "the loop lets in callers as long as there are any", "INV-9", "HTTPLeavingTests",
+      (SE + "Networking/Links/ListeningSocket.swift", "if taken == Self.most {", "if taken == Self.most, !isPlanted(1143) {"))
