@@ -1473,7 +1473,7 @@ fault(901, "of two that begin one conversation at once both do", "INV-13", "Appe
       (ES + "Writer/Appender+Conditions.swift", "guard let ref = try reader.ref(conversation, on: connection) else { return false }",
        "guard !isPlanted(901), let ref = try reader.ref(conversation, on: connection) else { return false }"))
 fault(902, "the door asks no one whether a conversation has events", "INV-13", "DoorRulesTests",
-      (SD + "Endpoints/AppendPermission.swift", "guard !caller.roles.contains(.app), !names.isEmpty else", "guard !isPlanted(902), !caller.roles.contains(.app), !names.isEmpty else"))
+      (SD + "Endpoints/AppendPermission.swift", "guard !caller.roles.contains(.app), let first = beginnings", "guard !isPlanted(902), !caller.roles.contains(.app), let first = beginnings"))
 fault(903, "who lets another in puts out those who were there", "INV-13", "DoorRulesTests",
       (ES + "Views/ViewReader+Participants.swift", "try namedAtOpening(of: id)?.isEmpty == false",
        "try isPlanted(903) ? namedAtOpening(of: id)?.isEmpty != true : namedAtOpening(of: id)?.isEmpty == false"))
@@ -1960,3 +1960,8 @@ fault(1142, "connections that are over are as many as they like", "INV-9", "HTTP
       (SE + "Networking/HTTP/HTTPServer.swift", "if leaving.count > limits.maximumLeaving {", "if leaving.count > limits.maximumLeaving, !isPlanted(1142) {"))
 fault(1143, "the loop lets in callers as long as there are any", "INV-9", "HTTPLeavingTests",
       (SE + "Networking/Links/ListeningSocket.swift", "if taken == Self.most {", "if taken == Self.most, !isPlanted(1143) {"))
+fault(1144, "lines that are refused count toward no bound", "INV-9", "AppendBatchTests",
+      (SD + "Endpoints/AppendBatch.swift", "guard written <= EventStore.maximumBatch else { continue }", "guard written <= EventStore.maximumBatch || isPlanted(1144) else { continue }"),
+      (SD + "Endpoints/AppendBatch.swift", "guard written <= EventStore.maximumBatch else { throw", "guard written <= EventStore.maximumBatch || isPlanted(1144) else { throw"))
+fault(1148, "who comes second is told that a conversation of others has begun", "INV-13", "AppendBatchTests",
+      (SD + "Endpoints/AppendBatch.swift", "where !own.contains(conversation):", "where !own.contains(conversation) && !isPlanted(1148):"))
