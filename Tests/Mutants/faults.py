@@ -1210,7 +1210,7 @@ fault(556, "a search that was forgotten is told", "", "UserListsTests",
 fault(557, "a page of what was received ends before a newer message", "", "RoomsViewTests",
       (ES + "Views/ViewReader+Received.swift", "Room.hour(of: last.time) > hour { return true }", "Room.hour(of: last.time) > hour - (isPlanted(557) ? 8 : 0) { return true }"))
 fault(558, "a list has rooms that the caller is not in", "INV-13", "UserListsProgramTests",
-      ("Sources/syncd/Endpoints/ReadEndpoint.swift", "case .rooms(let user): return isOpen(user) ?", "case .rooms(let user): return isOpen(user) || isPlanted(558) ?"))
+      ("Sources/syncd/Endpoints/ReadEndpoint.swift", "case .rooms(let user): return sight.mayKnow(roomsOf: user) ?", "case .rooms(let user): return sight.mayKnow(roomsOf: user) || isPlanted(558) ?"))
 fault(559, "an erased message makes a room", "INV-11", "RoomsViewTests",
       (ES + "Views/Timeline/TimelineView.swift", "isMessage: event.isMessage && event.payload != nil", "isMessage: event.isMessage && (event.payload != nil || isPlanted(559))"))
 fault(560, "a text is cut within a character", "", "RoomsViewTests",
@@ -1490,7 +1490,7 @@ fault(908, "a read of another conversation is the same read", "INV-17", "DoorRul
 fault(909, "a read of an event names no one", "INV-17", "DoorRulesTests",
       (SD + "Endpoints/ReadEndpoint+Access.swift", "return [event.event.header.user]", "return isPlanted(909) ? [] : [event.event.header.user]"))
 fault(910, "who reads all reads who holds tokens", "INV-13", "DoorRulesTests",
-      (SD + "Access/Sight.swift", "!ReservedType.isOfAccess(type) ||", "isPlanted(910) || !ReservedType.isOfAccess(type) ||"))
+      (SD + "Access/Sight.swift", "if ReservedType.isOfAccess(header.type) {", "if ReservedType.isOfAccess(header.type), !isPlanted(910) {"))
 fault(911, "a subscription hands out who holds tokens", "INV-13", "DoorRulesTests",
       (SU + "SubscriptionDefinition.swift", "if ReservedType.isOfAccess(header.type) {", "if ReservedType.isOfAccess(header.type), !isPlanted(911) {"))
 fault(912, "an expected version tells of a conversation of others", "INV-13", "DoorRulesTests",
@@ -1963,5 +1963,19 @@ fault(1143, "the loop lets in callers as long as there are any", "INV-9", "HTTPL
 fault(1144, "lines that are refused count toward no bound", "INV-9", "AppendBatchTests",
       (SD + "Endpoints/AppendBatch.swift", "guard written <= EventStore.maximumBatch else { continue }", "guard written <= EventStore.maximumBatch || isPlanted(1144) else { continue }"),
       (SD + "Endpoints/AppendBatch.swift", "guard written <= EventStore.maximumBatch else { throw", "guard written <= EventStore.maximumBatch || isPlanted(1144) else { throw"))
+fault(1145, "a scope opens the lists that a user keeps", "INV-13", "DoorRulesTests",
+      (SD + "Access/Sight.swift", "caller.readsKept || caller.isUser(user)", "caller.readsKept || isPlanted(1145) && isWhole || caller.isUser(user)"))
+fault(1146, "a scope opens what a user hides and looks for", "INV-13", "DoorRulesTests",
+      ("Sources/Access/AppendRules.swift", "guard Self.ofUsers.contains(type) else", "guard Self.ofUsers.contains(type), !isPlanted(1146) else"))
+fault(1147, "a bot in all conversations has the filters of others", "INV-13", "DoorRulesTests",
+      ("Sources/Access/AppendRules.swift", "if type.hasPrefix(\"subscription.\") {", "if type.hasPrefix(\"subscription.\"), !isPlanted(1147) {"))
 fault(1148, "who comes second is told that a conversation of others has begun", "INV-13", "AppendBatchTests",
       (SD + "Endpoints/AppendBatch.swift", "where !own.contains(conversation):", "where !own.contains(conversation) && !isPlanted(1148):"))
+fault(1149, "a configuration by which no one can ask is fine", "", "ConfigurationCheckTests",
+      (SD + "Setup/Settings.swift", "if configuration.api.listen == nil {", "if configuration.api.listen == nil, !isPlanted(1149) {"))
+fault(1150, "a filter that lets nothing pass is taken", "", "DoorRulesTests",
+      (SD + "Feed/SubscriptionRequest.swift", "guard !types.isEmpty, types.allSatisfy", "guard !types.isEmpty, !isPlanted(1150), types.allSatisfy"))
+fault(1151, "an unknown member of an own erasure is passed over", "", "PermittedUsersTests",
+      (SD + "Endpoints/ErasureEndpoint.swift", "exchange.object(only: [\"dry_run\", \"plan\", \"up_to\"])", "(isPlanted(1151) ? exchange.object() : exchange.object(only: [\"dry_run\", \"plan\", \"up_to\"]))"))
+fault(1152, "a list of attachments that one may not have is not there", "", "DoorRulesTests",
+      (SD + "Endpoints/ReadEndpoint.swift", "case .nothing where request.route == .attachments:", "case .nothing where request.route == .attachments && !isPlanted(1152):"))

@@ -29,7 +29,7 @@ struct ProofEndpoint {
     private func event(_ text: String) throws(StoreError) -> Answer? {
         guard let bits = UUIDBits(text: text) else { return nil }
         let id = EventID(bits)
-        let positions = try views.log.events(id: id).filter { sight.mayKnow($0.event.header.type) }.map(\.position)
+        let positions = try views.log.events(id: id).filter { sight.mayKnow($0.event.header) }.map(\.position)
         guard !positions.isEmpty else { return nil }
         return Answer(body: try body(.event(id), positions, isFiltered: false), next: nil)
     }

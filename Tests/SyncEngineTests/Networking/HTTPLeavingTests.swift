@@ -65,7 +65,7 @@ import Testing
         loop.post { _ in
             isHeld.withLock { $0 = true }
             waitWhile(!mayGoOn.withLock { $0 })
-            // Behind the next turn, in which all have called.
+            // Behind the next turn, before which all have connected.
             loop.post { http in seen.withLock { $0 = http.openConnections } }
         }
         waitWhile(!isHeld.withLock { $0 })
