@@ -43,9 +43,19 @@ extension Caller {
     private static let configured = "bot.configured"
     /// What users keep for themselves.
     private static let ofUsers: Set = [
-        "contact.added", "contact.removed", "search.remembered", "search.forgotten", "message.read",
+        "contact.added", "contact.removed", "search.remembered", "search.forgotten", read,
         "conversation.hidden", "conversation.shown",
     ]
+    private static let read = "message.read"
+
+    /// Whether the caller may know such an event: what users keep for themselves, and who has which subscription, no scope opens. What one has
+    /// read the other users in the conversation may see.
+    package func mayKnow(_ type: String, of user: String) -> Bool {
+        if readsKept { return true }
+        if type.hasPrefix("subscription.") { return isAny(of: [.operator]) }
+        guard Self.ofUsers.contains(type) else { return true }
+        return isUser(user) || type == Self.read && !isInAll && isAny(of: [.user])
+    }
 
     /// Whether the caller may append this event, as far as the event alone tells.
     ///

@@ -33,7 +33,10 @@ package struct Caller: Sendable {
     package func isAny(of wanted: Set<RoleKind>) -> Bool { !kinds.isDisjoint(with: wanted) }
 
     /// Whether it reads every conversation; what an auditor reads so is recorded.
-    package var readsAll: Bool { isAny(of: [.app, .reader, .auditor]) || isInAll && isAny(of: [.user, .bot]) }
+    package var readsAll: Bool { readsKept || isInAll && isAny(of: [.user, .bot]) }
+
+    /// Whether it reads, too, what is not of conversations: what users keep for themselves, and who has which subscription.
+    package var readsKept: Bool { isAny(of: [.app, .reader, .auditor]) }
 
     /// Whether what it reads has to be recorded first: it sees bodies as an auditor alone.
     package var isRecorded: Bool { isAny(of: [.auditor]) && !isAny(of: [.app, .reader]) }

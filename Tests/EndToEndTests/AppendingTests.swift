@@ -174,9 +174,33 @@ struct AppendBatchTests {
         _ lines: String..., as atomicity: Atomicity = .each, by role: Role = .app
     ) throws -> AppendBatch {
         let actor = try #require(EventActor(.socket, principal: "uid:1000"))
-        return AppendBatch(
+        return try AppendBatch(
             Array(lines.joined(separator: "\n").utf8), atomicity, derivesIDs: false, by: Caller(actor, [role]),
             NativeLineParser())
+    }
+
+    @Test("A request has no more lines than a batch has events: each that is refused has its answer, too (INV-9)")
+    func tooManyLines() throws {
+        let most = EventStore.maximumBatch
+        for line in ["{}", "x", #"{"type":"note","user":"u","data":{}}"#] {
+            #expect(try !Self.batch(Array(repeating: line, count: most).joined(separator: "\n \n")).isEmpty)
+            #expect(throws: StoreError.batchTooLarge(count: most + 1)) {
+                try Self.batch(Array(repeating: line, count: most + 1).joined(separator: "\n"))
+            }
+        }
+    }
+
+    @Test("Who comes second where two begin a conversation is told of the other's as of any of others (INV-13)")
+    func begunMeanwhile() throws {
+        let begin = #"{"type":"conversation.started","user":"u","subject":"conversation/c","data":{}}"#
+        var batch = try Self.batch(begin, as: .whole, by: .user("u"))
+        let rejected = [AppendOutcome.rejected(.begun(conversation: "c"))]
+        for (own, status, code) in [([], 403, "E_AUTHOR"), (["c"], 409, "E_BEGUN")] {
+            batch.own = TextSet(own)
+            let answer = batch.answer(rejected)
+            #expect(answer.status == status)
+            #expect(String(decoding: answer.text, as: UTF8.self).contains(#""code":"\#(code)""#))
+        }
     }
 
     private static func expected(_ type: String, _ number: Int) -> String {

@@ -85,7 +85,9 @@ struct ConfigurationCheckTests {
         let inside = folder.file("new")
         let fine = try await check(
             #"{ storage: { dir: "\#(inside)" }, api: { socket: { path: "\#(inside)/api.sock", group: null } } }"#)
-        #expect(fine.code == 0, "\(fine)")
+        #expect(fine.code == 0 && !fine.said.contains("note: api:"), "\(fine)")
+        let mute = try await check(#"{ storage: { dir: "\#(inside)" }, api: { socket: { path: null } } }"#)
+        #expect(mute.code == 0 && mute.said.contains("note: api: neither socket.path nor listen"), "\(mute)")
     }
 
     @Test("Each fault of a list is named, and each variable that sets nothing")

@@ -50,7 +50,11 @@ struct PermittedUsersTests {
         #expect(
             code(api.ask("POST", "/v1/users/lee/erasure", body: #"{"dry_run":true}"#, headers: [kim]))
                 == "403 E_AUTHOR")
-        #expect(code(api.ask("POST", "/v1/users/kim/erasure", body: "{}", headers: [kim])) == "400 E_PARAMETER")
+        for (body, member) in [("{}", "plan"), (#"{"x":1}"#, "x"), (#"{"plan":"x","upto":"now"}"#, "upto")] {
+            let answer = api.ask("POST", "/v1/users/kim/erasure", body: body, headers: [kim])
+            #expect(code(answer) == "400 E_PARAMETER")
+            #expect((answer?.1.first?["detail"] as? String)?.hasPrefix(member + ":") == true, "\(answer?.2 ?? "")")
+        }
         #expect(
             code(api.ask("POST", "/v1/users/kim/erasure", body: #"{"plan":"x"}"#, headers: [kim])) == "409 E_PLAN")
         let plan = try #require(

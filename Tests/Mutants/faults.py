@@ -1210,7 +1210,7 @@ fault(556, "a search that was forgotten is told", "", "UserListsTests",
 fault(557, "a page of what was received ends before a newer message", "", "RoomsViewTests",
       (ES + "Views/ViewReader+Received.swift", "Room.hour(of: last.time) > hour { return true }", "Room.hour(of: last.time) > hour - (isPlanted(557) ? 8 : 0) { return true }"))
 fault(558, "a list has rooms that the caller is not in", "INV-13", "UserListsProgramTests",
-      ("Sources/syncd/Endpoints/ReadEndpoint.swift", "case .rooms(let user): return isOpen(user) ?", "case .rooms(let user): return isOpen(user) || isPlanted(558) ?"))
+      ("Sources/syncd/Endpoints/ReadEndpoint.swift", "case .rooms(let user): return sight.mayKnow(roomsOf: user) ?", "case .rooms(let user): return sight.mayKnow(roomsOf: user) || isPlanted(558) ?"))
 fault(559, "an erased message makes a room", "INV-11", "RoomsViewTests",
       (ES + "Views/Timeline/TimelineView.swift", "isMessage: event.isMessage && event.payload != nil", "isMessage: event.isMessage && (event.payload != nil || isPlanted(559))"))
 fault(560, "a text is cut within a character", "", "RoomsViewTests",
@@ -1473,7 +1473,7 @@ fault(901, "of two that begin one conversation at once both do", "INV-13", "Appe
       (ES + "Writer/Appender+Conditions.swift", "guard let ref = try reader.ref(conversation, on: connection) else { return false }",
        "guard !isPlanted(901), let ref = try reader.ref(conversation, on: connection) else { return false }"))
 fault(902, "the door asks no one whether a conversation has events", "INV-13", "DoorRulesTests",
-      (SD + "Endpoints/AppendPermission.swift", "guard !caller.roles.contains(.app), !names.isEmpty else", "guard !isPlanted(902), !caller.roles.contains(.app), !names.isEmpty else"))
+      (SD + "Endpoints/AppendPermission.swift", "guard !caller.roles.contains(.app), let first = beginnings", "guard !isPlanted(902), !caller.roles.contains(.app), let first = beginnings"))
 fault(903, "who lets another in puts out those who were there", "INV-13", "DoorRulesTests",
       (ES + "Views/ViewReader+Participants.swift", "try namedAtOpening(of: id)?.isEmpty == false",
        "try isPlanted(903) ? namedAtOpening(of: id)?.isEmpty != true : namedAtOpening(of: id)?.isEmpty == false"))
@@ -1490,7 +1490,7 @@ fault(908, "a read of another conversation is the same read", "INV-17", "DoorRul
 fault(909, "a read of an event names no one", "INV-17", "AccessTests",
       (SD + "Endpoints/ReadEndpoint.swift", "note(event.event.header, in: &page)", "if !isPlanted(909) { note(event.event.header, in: &page) }"))
 fault(910, "who reads all reads who holds tokens", "INV-13", "DoorRulesTests",
-      (SD + "Access/Sight.swift", "!ReservedType.isOfAccess(type) ||", "isPlanted(910) || !ReservedType.isOfAccess(type) ||"))
+      (SD + "Access/Sight.swift", "if ReservedType.isOfAccess(header.type) {", "if ReservedType.isOfAccess(header.type), !isPlanted(910) {"))
 fault(911, "a subscription hands out who holds tokens", "INV-13", "DoorRulesTests",
       (SU + "SubscriptionDefinition.swift", "if ReservedType.isOfAccess(header.type) {", "if ReservedType.isOfAccess(header.type), !isPlanted(911) {"))
 fault(912, "an expected version tells of a conversation of others", "INV-13", "DoorRulesTests",
@@ -1982,3 +1982,31 @@ fault(1128, "a folder that is not empty ends a replay as damaged input", "", "Au
       ("Sources/syncctl/Commands/Read/StoreMaking.swift", "if case .badFile = error {", "if case .badFile = error, !isPlanted(1128) {"))
 fault(1129, "copies of damaged files are told to no one where nothing can be erased", "INV-11", "SubjectOthersTests",
       ("Sources/syncctl/Commands/EraseCommand.swift", "if !copies.isEmpty {", "if !copies.isEmpty, !isPlanted(1129) {"))
+fault(1140, "what a refused client has sent behind its request is not read, and its goodbye not heard", "INV-9", "HTTPLeavingTests",
+      (SE + "Networking/HTTP/HTTPConnection.swift", "case .leaving, .closed: break\n        }\n    }\n\n    /// Whether a client that should",
+       "case .leaving, .closed: if isPlanted(1140) { watchReading(false) }\n        }\n    }\n\n    /// Whether a client that should"))
+fault(1141, "connections that are over give way to no one", "INV-9", "HTTPLeavingTests",
+      (SE + "Networking/HTTP/HTTPServer.swift", "leaving.first ?? first(", "(isPlanted(1141) ? nil : leaving.first) ?? first("))
+fault(1142, "connections that are over are as many as they like", "INV-9", "HTTPLeavingTests",
+      (SE + "Networking/HTTP/HTTPServer.swift", "if leaving.count > limits.maximumLeaving {", "if leaving.count > limits.maximumLeaving, !isPlanted(1142) {"))
+fault(1143, "the loop lets in callers as long as there are any", "INV-9", "HTTPLeavingTests",
+      (SE + "Networking/Links/ListeningSocket.swift", "if taken == Self.most {", "if taken == Self.most, !isPlanted(1143) {"))
+fault(1144, "lines that are refused count toward no bound", "INV-9", "AppendBatchTests",
+      (SD + "Endpoints/AppendBatch.swift", "guard written <= EventStore.maximumBatch else { continue }", "guard written <= EventStore.maximumBatch || isPlanted(1144) else { continue }"),
+      (SD + "Endpoints/AppendBatch.swift", "guard written <= EventStore.maximumBatch else { throw", "guard written <= EventStore.maximumBatch || isPlanted(1144) else { throw"))
+fault(1145, "a scope opens the lists that a user keeps", "INV-13", "DoorRulesTests",
+      (SD + "Access/Sight.swift", "caller.readsKept || caller.isUser(user)", "caller.readsKept || isPlanted(1145) && isWhole || caller.isUser(user)"))
+fault(1146, "a scope opens what a user hides and looks for", "INV-13", "DoorRulesTests",
+      ("Sources/Access/AppendRules.swift", "guard Self.ofUsers.contains(type) else", "guard Self.ofUsers.contains(type), !isPlanted(1146) else"))
+fault(1147, "a bot in all conversations has the filters of others", "INV-13", "DoorRulesTests",
+      ("Sources/Access/AppendRules.swift", "if type.hasPrefix(\"subscription.\") {", "if type.hasPrefix(\"subscription.\"), !isPlanted(1147) {"))
+fault(1148, "who comes second is told that a conversation of others has begun", "INV-13", "AppendBatchTests",
+      (SD + "Endpoints/AppendBatch.swift", "where !own.contains(conversation):", "where !own.contains(conversation) && !isPlanted(1148):"))
+fault(1149, "a configuration by which no one can ask is fine", "", "ConfigurationCheckTests",
+      (SD + "Setup/Settings.swift", "if configuration.api.listen == nil {", "if configuration.api.listen == nil, !isPlanted(1149) {"))
+fault(1150, "a filter that lets nothing pass is taken", "", "DoorRulesTests",
+      (SD + "Feed/SubscriptionRequest.swift", "guard !types.isEmpty, types.allSatisfy", "guard !types.isEmpty, !isPlanted(1150), types.allSatisfy"))
+fault(1151, "an unknown member of an own erasure is passed over", "", "PermittedUsersTests",
+      (SD + "Endpoints/ErasureEndpoint.swift", "exchange.object(only: [\"dry_run\", \"plan\", \"up_to\"])", "(isPlanted(1151) ? exchange.object() : exchange.object(only: [\"dry_run\", \"plan\", \"up_to\"]))"))
+fault(1152, "a list of attachments that one may not have is not there", "", "DoorRulesTests",
+      (SD + "Endpoints/ReadEndpoint.swift", "case .nothing where request.route == .attachments:", "case .nothing where request.route == .attachments && !isPlanted(1152):"))

@@ -12,9 +12,18 @@ struct Sight {
 
     var isWhole: Bool { caller.readsAll }
 
-    /// Whether the caller may know events of a type at all: who holds tokens, and who has read what, is for the roles of `GET /v1/access`
-    /// alone, by whatever way it is asked for.
-    func mayKnow(_ type: String) -> Bool { !ReservedType.isOfAccess(type) || caller.isAny(of: [.auditor, .admin]) }
+    /// Whether the caller may know such an event at all: who holds tokens, and who has read what, is for the roles of `GET /v1/access`
+    /// alone, and what users keep for themselves is for them and for programs, by whatever way it is asked for.
+    func mayKnow(_ header: EventHeader) -> Bool {
+        if ReservedType.isOfAccess(header.type) { return caller.isAny(of: [.auditor, .admin]) }
+        return caller.mayKnow(header.type, of: header.user)
+    }
+
+    /// Whether the caller may know lists that a user keeps for themselves.
+    func mayKnow(keptBy user: String) -> Bool { caller.readsKept || caller.isUser(user) }
+
+    /// Whether the caller may know a user's list of conversations, which tells what is read and hidden.
+    func mayKnow(roomsOf user: String) -> Bool { caller.readsKept || caller.isSelf(user) }
 
     /// The history of a node has these events: pages that pass over them would tell how many there are, and of when.
     func mayKnow(historyOf user: String) -> Bool {
@@ -24,7 +33,7 @@ struct Sight {
 
     /// Whether the caller sees an event.
     mutating func sees(_ header: EventHeader, _ views: ViewReader) throws(StoreError) -> Bool {
-        guard mayKnow(header.type) else { return false }
+        guard mayKnow(header) else { return false }
         if isWhole { return true }
         if header.isOpaque { return false }
         if caller.isSelf(header.user) || caller.isSelf(header.author) { return true }

@@ -30,21 +30,29 @@ struct AppendBatch: Sendable {
     private(set) var ofContent: Set<EventID> = []
     /// Whether who asks may know where other events stand.
     private let tellsPlaces: Bool
+    /// What it may begin; `nil`: any conversation. Of those that it may not, which the caller is in.
+    var newOnly: NewConversations?
+    var own: TextSet = []
 
     /// - Parameters:
     ///   - derivesIDs: A line without id gets one from its content, as an import wants it: what was said twice
     ///     counts once. Otherwise it gets a new one, unless it carries a `recordid`.
     ///   - caller: Who asks for it, whatever the lines say.
-    init(_ body: [UInt8], _ atomicity: Atomicity, derivesIDs: Bool, by caller: Caller, _ parser: NativeLineParser) {
+    /// - Throws: `batchTooLarge`, whatever the lines are: each that is refused has its answer, too (INV-9).
+    init(
+        _ body: [UInt8], _ atomicity: Atomicity, derivesIDs: Bool, by caller: Caller, _ parser: NativeLineParser
+    ) throws(StoreError) {
         (self.atomicity, tellsPlaces) = (atomicity, caller.readsAll)
         // A byte order mark is passed over, as in a file (docs/reference/FORMATS.md §4).
         var start = body.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
-        var number = 0
+        var (number, written) = (0, 0)
         while start < body.count {
             let end = Self.lineEnd(in: body, from: start)
             number += 1
             defer { start = end + 1 }
             guard !body[start..<end].isBlank else { continue }
+            written += 1
+            guard written <= EventStore.maximumBatch else { continue }
             let size = end - start - (body[end - 1] == 0x0d ? 1 : 0)
             guard size <= LineReader.longestLine else {
                 let message = "\(size) bytes; a line has at most \(LineReader.longestLine)"
@@ -63,6 +71,7 @@ struct AppendBatch: Sendable {
                 lines.append((number, Problem(code: error.code, message: error.description)))
             }
         }
+        guard written <= EventStore.maximumBatch else { throw .batchTooLarge(count: written) }
         if atomicity == .whole, lines.contains(where: { $0.problem != nil }) { drafts = [] }
     }
 
@@ -99,11 +108,8 @@ struct AppendBatch: Sendable {
         }
     }
 
-    /// The conversations that its lines begin.
-    var beginnings: [String] { drafts.filter { $0.type == "conversation.started" }.compactMap(\.conversation) }
-
     func call(
-        _ condition: AppendCondition? = nil, newOnly: NewConversations? = nil,
+        _ condition: AppendCondition? = nil,
         completion: @escaping @Sendable (Result<[AppendOutcome], StoreError>) -> Void
     ) -> AppendCall {
         AppendCall(
@@ -144,6 +150,9 @@ struct AppendBatch: Sendable {
                 case .already(let receipt): answer.find(line.number, receipt)
                 case .rejected(.idReused(let position)) where !tellsPlaces:
                     answer.reject(line.number, AppendRejection.idReused(position: position).code, Self.idReused)
+                // Another has begun it meanwhile: to who is not in it that is a conversation of others.
+                case .rejected(.begun(let conversation)) where !own.contains(conversation):
+                    answer.reject(line.number, "E_AUTHOR", AppendRefusal.conversation(conversation).description)
                 case .rejected(let rejection): answer.reject(line.number, rejection)
                 }
             }
@@ -177,10 +186,10 @@ extension Service {
                 let found = try reader.conversationVersion(expected.conversation)
                 condition = AppendCondition(expected, found: found.version, at: found.at)
             }
-            let newOnly = try newOnly(batch, request.caller)
+            try restrict(&batch, request.caller)
             let subscriptions = tokens.isEmpty ? nil : following.withLock { $0?.subscriptions }
             store.append([
-                batch.call(condition, newOnly: newOnly) { [batch] result in
+                batch.call(condition) { [batch] result in
                     // What was not stored is not answered: its delivery stays out.
                     guard let subscriptions, case .success(let outcomes) = result,
                         batch.answer(outcomes).status == 200
@@ -225,8 +234,14 @@ extension Service {
             exchange.refuse(.busy("the views are over \(Self.maximumLag) events behind"))
             return nil
         }
-        let batch = AppendBatch(
-            request.body, atomicity, derivesIDs: derivesIDs, by: admitted.caller, parser)
+        let batch: AppendBatch
+        do throws(StoreError) {
+            batch = try AppendBatch(
+                request.body, atomicity, derivesIDs: derivesIDs, by: admitted.caller, parser)
+        } catch {
+            exchange.refuse(error)
+            return nil
+        }
         guard !batch.isEmpty else {
             exchange.refuse(
                 .empty, "the body has no line", hint: "one event in the native form on each line of the body")

@@ -186,17 +186,23 @@ extension Service {
         return nil
     }
 
-    /// What the batch may begin: who speaks for themselves begins new conversations alone, lest they make themselves moderators of another's.
-    /// `nil`: any.
-    func newOnly(_ batch: AppendBatch, _ caller: Caller) throws(StoreError) -> NewConversations? {
-        let names = batch.beginnings
-        guard !caller.roles.contains(.app), !names.isEmpty else { return nil }
-        return try reader.fresh { views throws(StoreError) in
+    /// Notes what the batch may begin: who speaks for themselves begins new conversations alone, lest they make themselves moderators of
+    /// another's.
+    func restrict(_ batch: inout AppendBatch, _ caller: Caller) throws(StoreError) {
+        let beginnings = batch.drafts.filter { $0.type == "conversation.started" }
+        guard !caller.roles.contains(.app), let first = beginnings.first?.conversation else { return }
+        (batch.newOnly, batch.own) = try reader.fresh { views throws(StoreError) in
             // What comes into the views from here on the writer sees, too.
-            let position = try views.conversationVersion(names[0]).at
-            var begun: [String] = []
-            for name in names where try views.conversationSummary(name) != nil { begun.append(name) }
-            return NewConversations(but: TextSet(begun), at: position)
+            let position = try views.conversationVersion(first).at
+            var sight = Sight(caller)
+            var (begun, own): ([String], [String]) = ([], [])
+            for draft in beginnings {
+                guard let name = draft.conversation, try views.conversationSummary(name) != nil else { continue }
+                begun.append(name)
+                let isIn = try sight.isIn(name, views)
+                if isIn || Self.beginsDirect(draft, name) { own.append(name) }
+            }
+            return (NewConversations(but: TextSet(begun), at: position), TextSet(own))
         }
     }
 

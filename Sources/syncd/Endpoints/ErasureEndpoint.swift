@@ -40,7 +40,7 @@ extension Service {
         guard caller.isUser(user) else {
             return exchange.refuse(.author, "\(user) is another one than the token is for")
         }
-        guard let object = exchange.object() else { return }
+        guard let object = exchange.object(only: ["dry_run", "plan", "up_to"]) else { return }
         let isDry = object.bool("dry_run") ?? false
         guard isDry || object.string("plan") != nil else {
             return exchange.refuse(.parameter, "plan: which one is confirmed", hint: "dry_run: true gives one")

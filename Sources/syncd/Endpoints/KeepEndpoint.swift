@@ -100,9 +100,9 @@ extension Service {
         line.add("user", user)
         if let subject { line.add("subject", "conversation/\(subject)") }
         line.addRaw("data", String(decoding: data.utf8, as: UTF8.self))
-        var batch = AppendBatch(
-            Array(line.utf8), .whole, derivesIDs: false, by: request.caller, NativeLineParser())
         do throws(StoreError) {
+            var batch = try AppendBatch(
+                Array(line.utf8), .whole, derivesIDs: false, by: request.caller, NativeLineParser())
             try permit(&batch, request.caller, isImport: false)
             // What no list would show is not stored for it.
             try batch.refuse { draft, _ in

@@ -30,7 +30,7 @@ struct ProofEndpoint {
     private func event(_ text: String) throws(StoreError) -> Answer? {
         guard let bits = UUIDBits(text: text) else { return nil }
         let id = EventID(bits)
-        let events = try views.log.events(id: id).filter { sight.mayKnow($0.event.header.type) }
+        let events = try views.log.events(id: id).filter { sight.mayKnow($0.event.header) }
         guard !events.isEmpty else { return nil }
         let body = try body(.event(id), events.map(\.position), isFiltered: false)
         return Answer(body: body, headers: events.map(\.event.header), next: nil)

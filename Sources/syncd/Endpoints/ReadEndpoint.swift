@@ -119,6 +119,10 @@ struct ReadEndpoint {
             case .beyond(let end):
                 exchange.refuse(
                     .position, "known_at: the log ends at position \(end)", hint: "a position up to \(end)")
+            case .nothing where request.route == .attachments:
+                exchange.refuse(
+                    .notFound, "there are no attachments that the token's holder may list so",
+                    hint: "user=ID of one's own, or conversation=ID of one that one is in")
             case .nothing: exchange.refuse(.notFound, "there is no \(exchange.request.path)")
             case .lost:
                 exchange.refuse(
@@ -239,9 +243,9 @@ struct ReadEndpoint {
         case .search: return try search()
         case .users: return try users()
         case .participants(let conversation): return try participants(conversation)
-        case .rooms(let user): return isOpen(user) ? try rooms(user) : nil
-        case .contacts(let user): return isOpen(user) ? try contacts(user) : nil
-        case .searches(let user): return isOpen(user) ? try searches(user) : nil
+        case .rooms(let user): return sight.mayKnow(roomsOf: user) ? try rooms(user) : nil
+        case .contacts(let user): return sight.mayKnow(keptBy: user) ? try contacts(user) : nil
+        case .searches(let user): return sight.mayKnow(keptBy: user) ? try searches(user) : nil
         case .attachments: return try attachments()
         }
     }
@@ -272,7 +276,7 @@ struct ReadEndpoint {
         for event in try views.log.page(after: after, through: durable, limit: request.limit, views.term) {
             after = event.position
             looked += 1
-            guard sight.mayKnow(event.event.header.type) else { continue }
+            guard sight.mayKnow(event.event.header) else { continue }
             page.body += try lines.line(event)
             page.count += 1
         }

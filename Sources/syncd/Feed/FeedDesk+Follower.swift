@@ -37,7 +37,7 @@ extension FeedDesk {
         let filter = request.filter(at: store.identity.origin)
         var sight = Sight(request.caller)
         guard case .last = request.start, !sight.isWhole else {
-            return try log.place(of: request.start, durable: durable, filter) { sight.mayKnow($0.type) }
+            return try log.place(of: request.start, durable: durable, filter) { sight.mayKnow($0) }
         }
         return try reader.fresh { views throws(StoreError) in
             try log.place(of: request.start, durable: durable, filter) { header throws(StoreError) in

@@ -333,7 +333,7 @@ final class FeedDesk {
     /// Those of them that a follower may see.
     private func seen(_ items: [FeedItem], by id: UInt64) throws(StoreError) -> [FeedItem] {
         guard var sight = followers[id]?.sight, !items.isEmpty else { return items }
-        guard !sight.isWhole else { return items.filter { sight.mayKnow($0.stored.event.header.type) } }
+        guard !sight.isWhole else { return items.filter { sight.mayKnow($0.stored.event.header) } }
         // Who takes part may have changed with events that the follower does not want.
         sight.forgetAll()
         var seen: [FeedItem] = []

@@ -63,7 +63,11 @@ enum SubscriptionRequest: Sendable {
             do throws(InvalidDefinition) { self = .make(name, try SubscriptionDefinition(object)) } catch {
                 throw BadParameter(message: error.description)
             }
-        case .changeSubscription: self = .one(name, .change(try Self.object(request)))
+            try Self.checkFilter(object)
+        case .changeSubscription:
+            let object = try Self.object(request)
+            try Self.checkFilter(object)
+            self = .one(name, .change(object))
         case .getSubscription: self = .one(name, .tell)
         case .deleteSubscription: self = .one(name, .delete)
         case .listParked: self = .one(name, .parked(try ListPage(request)))
@@ -74,6 +78,15 @@ enum SubscriptionRequest: Sendable {
                 name, .deliveries(window: request.number("window") ?? 32, isEventStream: isEventStream))
         default: self = .one(name, try Self.settling(admitted.operation, request))
         }
+    }
+
+    /// A filter that will never let anything pass is hardly meant.
+    private static func checkFilter(_ object: JSONObject) throws(BadParameter) {
+        let types = object.object("filter")?.strings("type") ?? []
+        guard !types.isEmpty, types.allSatisfy(ReservedType.isOfAccess) else { return }
+        throw BadParameter(
+            message: "filter: no subscription hands out events of access.*",
+            hint: "the feed, GET /v1/changes, with role auditor")
     }
 
     private static func settling(

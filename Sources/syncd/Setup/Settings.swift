@@ -199,7 +199,14 @@ struct Settings {
                 found.append("storage.witness: \(folder) is no folder; syncd keeps no witness there")
             }
         }
-        guard let path = configuration.api.socket.path else { return found }
+        guard let path = configuration.api.socket.path else {
+            if configuration.api.listen == nil {
+                found.append(
+                    "api: neither socket.path nor listen; no one can ask this node, unless systemd hands over a socket"
+                )
+            }
+            return found
+        }
         for grant in configuration.api.socket.roles {
             switch grant.holder {
             case .uid: break

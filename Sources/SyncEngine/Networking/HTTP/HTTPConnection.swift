@@ -20,8 +20,6 @@ final class HTTPConnection {
 
     /// How much of what a client sends during an answer is read.
     private static let readAhead = 4096
-    /// How long a client may take to say goodbye.
-    private static let goodbye: UInt64 = 1_000_000_000
 
     let limits: HTTPLimits
     unowned let server: HTTPServer
@@ -41,6 +39,8 @@ final class HTTPConnection {
     /// What the kernel has not taken yet.
     private var output: [UInt8] = []
     private var sent = 0
+    /// Bytes that wait for a slow client.
+    var outputLength: Int { output.count - sent }
     private var readEvent: OpaquePointer?
     private var writeEvent: OpaquePointer?
     var isReading = false
@@ -98,9 +98,6 @@ final class HTTPConnection {
         watchReading(true)
     }
 
-    /// Bytes that wait for a slow client.
-    var outputLength: Int { output.count - sent }
-
     /// Closes the connection. The request being answered loses its client.
     func close() {
         if case .closed = phase { return }
@@ -138,12 +135,15 @@ final class HTTPConnection {
         server.scratch.withUnsafeBytes { parser.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
         if isHeld { held = count }
         if case .reading = phase { serve() }
-        if case .reading = phase {
+        switch phase {
+        case .reading:
             letGo()
-            return noteUnfinished()
+            noteUnfinished()
+        case .answering where upload != nil: pump()
+        case .answering, .flushing: if parser.pending >= Self.readAhead { watchReading(false) }
+        // Who has been refused may have sent more: it is read, or we would not hear of the goodbye behind it.
+        case .leaving, .closed: break
         }
-        if upload != nil { return pump() }
-        if parser.pending >= Self.readAhead { watchReading(false) }
     }
 
     /// Whether a client that should speak TLS begins with a letter, as requests do and records of TLS never do. The byte stays where it is.
@@ -249,15 +249,6 @@ final class HTTPConnection {
             }
         }
     }
-
-    /// When the request began that is not whole; `nil` if there is none.
-    var unfinishedSince: UInt64? { if case .reading = phase { begun } else { nil } }
-
-    /// Since when a client has taken nothing of what waits for it; `nil` if nothing waits.
-    var untakenSince: UInt64? { outputLength > 0 ? lastProgress : nil }
-
-    /// Since when the client has asked for nothing; `nil` if it has.
-    var idleSince: UInt64? { if case .reading = phase, begun == nil { lastProgress } else { nil } }
 
     /// The request has not come whole: from now on it counts.
     private func noteUnfinished() {
@@ -402,10 +393,12 @@ final class HTTPConnection {
     private func leave() {
         if hasEnded { return close() }
         phase = .leaving
-        deadline = lastProgress + Self.goodbye
+        parser = HTTPParser(limits: limits)
+        deadline = lastProgress + limits.goodbye.wholeNanoseconds
         tls?.finish()
         shutdown(descriptor, Int32(SHUT_WR))
         watchReading(true)
+        server.leaves(self)
     }
 
     // MARK: Events

@@ -17,8 +17,12 @@ package struct HTTPLimits: Sendable {
     package var requestDeadline: Duration = .seconds(30)
     /// Between two bytes, and between two requests of one connection.
     package var idleTimeout: Duration = .seconds(60)
-    /// Above it a new caller takes the place of the one that has kept a request unfinished, or been idle, for longest.
+    /// Above it a new caller takes the place of the one that has been leaving, has kept a request unfinished, or has been idle, for longest.
     package var maximumConnections = 1024
+    /// So long a client that has had its last answer may take to say goodbye (RFC 9112 §9.6).
+    package var goodbye: Duration = .seconds(1)
+    /// Connections that wait for that. Above it the oldest of them is closed.
+    package var maximumLeaving: Int { max(1, maximumConnections / 4) }
     /// Places beyond these, for when none can go; they serve ``reservedPaths`` alone, one request each.
     package var reservedConnections = 0
     package var reservedPaths: Set<String> = []

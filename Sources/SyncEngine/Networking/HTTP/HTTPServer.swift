@@ -32,6 +32,8 @@ package final class HTTPServer: LoopResource {
     private var localSockets: Set<ObjectIdentifier> = []
     private var files: [UnixSocket] = []
     private var connections: [ObjectIdentifier: HTTPConnection] = [:]
+    /// Those that wait for their clients' goodbye, the oldest first.
+    private var leaving: [HTTPConnection] = []
     private var waiting: WaitingPlaces?
     /// Those who wait for what comes, by their places.
     private var waiters: [UInt64: HTTPConnection] = [:]
@@ -204,23 +206,30 @@ package final class HTTPServer: LoopResource {
         waiting?.giveBack(place)
     }
 
+    /// A connection waits for its client's goodbye from now on.
+    func leaves(_ connection: HTTPConnection) {
+        leaving.append(connection)
+        if leaving.count > limits.maximumLeaving { leaving[0].close() }
+    }
+
     /// The connection is closed.
     func forget(_ connection: HTTPConnection) {
         connections[ObjectIdentifier(connection)] = nil
+        if let index = leaving.firstIndex(where: { $0 === connection }) { leaving.remove(at: index) }
         updateAccepting()
     }
 
-    /// Who loses its place to a new caller: of those that no thread works for the one that has kept a request unfinished for
-    /// longest, or else the one that has been idle for longest.
+    /// Who loses its place to a new caller: of those that no thread works for the one that has had its last answer for longest, or else the
+    /// one that has kept a request unfinished, or else the one that has been idle for longest.
     private var nextToGo: HTTPConnection? {
-        first(\.unfinishedSince) ?? first(\.idleSince)
+        leaving.first ?? first(\.unfinishedSince) ?? first(\.idleSince)
     }
 
     /// The connection for which a time is the earliest, if there is one that has it.
-    private func first(_ time: KeyPath<HTTPConnection, UInt64?>) -> HTTPConnection? {
+    private func first(_ time: (HTTPConnection) -> UInt64?) -> HTTPConnection? {
         var earliest: (connection: HTTPConnection, time: UInt64)?
         for connection in connections.values {
-            guard let found = connection[keyPath: time], found < earliest?.time ?? .max else { continue }
+            guard let found = time(connection), found < earliest?.time ?? .max else { continue }
             earliest = (connection, found)
         }
         return earliest?.connection

@@ -2,7 +2,7 @@ internal import CLibevent
 internal import Glibc
 
 /// A libevent listener that survives a lack of file descriptors: on an accept error it rests for 200 ms, instead of
-/// spinning on the same error. Loop thread only.
+/// spinning on the same error. It survives a flood of callers, too: of them it takes some in a turn. Loop thread only.
 final class ListeningSocket {
     typealias Accept = (Int32, SocketAddress) -> Void
 
@@ -10,6 +10,11 @@ final class ListeningSocket {
     private let accept: Accept
     private var listener: OpaquePointer?
     private var rest: TimerToken?
+    /// So many are let in in one turn of the loop. libevent lets in callers as long as there are any: who calls, is closed and calls again
+    /// would keep the loop from all others.
+    static let most = 64
+    private var turn: UInt64 = 0
+    private var taken = 0
     /// Accept errors met so far.
     private(set) var errors = 0
     /// False stops accepting; the kernel's backlog holds new connections.
@@ -25,7 +30,7 @@ final class ListeningSocket {
             { _, descriptor, address, length, context in
                 guard let address else { return }
                 let peer = SocketAddress(copying: address, length: socklen_t(length))
-                ListeningSocket.from(context)?.accept(descriptor, peer)
+                ListeningSocket.from(context)?.take(descriptor, peer)
             }, Unmanaged.passUnretained(self).toOpaque(), flags, 512, descriptor)
         guard let made else {
             let code = errno
@@ -80,10 +85,21 @@ final class ListeningSocket {
         context.map { Unmanaged<ListeningSocket>.fromOpaque($0).takeUnretainedValue() }
     }
 
+    private func take(_ descriptor: Int32, _ peer: SocketAddress) {
+        accept(descriptor, peer)
+        if turn != loop.turn { (turn, taken) = (loop.turn, 0) }
+        taken += 1
+        if taken == Self.most { pause(.zero) }
+    }
+
     func failed() {
         errors += 1
+        pause(.milliseconds(200))
+    }
+
+    private func pause(_ time: Duration) {
         rest?.cancel()
-        rest = loop.schedule(after: .milliseconds(200)) { [weak self] in
+        rest = loop.schedule(after: time) { [weak self] in
             self?.rest = nil
             self?.apply()
         }

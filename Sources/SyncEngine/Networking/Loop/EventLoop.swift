@@ -46,6 +46,8 @@ package final class EventLoop: @unchecked Sendable {
     private var wakeEvent: OpaquePointer?
     private var resources: [ObjectIdentifier: any LoopResource] = [:]
     private var isOver = false
+    /// How often it has waited for events. Loop thread only.
+    private(set) var turn: UInt64 = 0
 
     /// Makes a loop that does not run yet, and makes the process ignore `SIGPIPE` (see ``ignoreBrokenPipes()``).
     package init() throws(TransportError) {
@@ -198,6 +200,7 @@ package final class EventLoop: @unchecked Sendable {
         shared.withLock { $0.thread = pthread_self() }
         while !isOver {
             for job in takeJobs() { job() }
+            turn += 1
             event_base_loop(base, EVLOOP_ONCE | (maySleep() ? EVLOOP_NO_EXIT_ON_EMPTY : EVLOOP_NONBLOCK))
         }
         while let resource = resources.first?.value {
