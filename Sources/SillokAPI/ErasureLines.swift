@@ -176,7 +176,8 @@ package struct ErasureOrder: Sendable {
     /// The erasures that it comes to; `nil` where the plan cannot be done alone any more. Without a plan it goes up to now.
     package func erasures(_ plan: ErasurePlan) -> [Erasure]? {
         plan.erasures(
-            authored: authored ?? false, withReplies: replies ?? false, withShared: shared ?? false, reason: reason, who: who,
+            authored: authored ?? false, withReplies: replies ?? false, withShared: shared ?? false, reason: reason,
+            who: who,
             reach: self.plan == nil ? .now : reach)
     }
 

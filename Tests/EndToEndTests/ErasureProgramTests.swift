@@ -90,7 +90,9 @@ struct ErasureProgramTests {
 
         let dry = try a.syncctl("erase", "user", "u-1", "--dry-run", "--json")
         let parts = dry.lines.filter { $0["type"] as? String == "erasure_part" }
-        #expect(dry.code == 0 && Set(parts.compactMap { $0["part"] as? String }) == ["own", "authored", "replies", "shared"])
+        #expect(
+            dry.code == 0
+                && Set(parts.compactMap { $0["part"] as? String }) == ["own", "authored", "replies", "shared"])
         #expect(try a.syncctl("erase", "user", "u-1", "--reason", "r", "--who", "w").code == 64)
         #expect(try a.syncctl("erase", "user", "nobody", "--dry-run").code == 1)
         // Of ids none is passed over: a typing mistake must not look like an erasure.
@@ -107,7 +109,9 @@ struct ErasureProgramTests {
         // A plan is done as it stands, or not at all.
         let file = TemporaryFolder.unusedPath()
         #expect(try Programs.syncctl(a.store, ["erase", "user", "u-1"] + Self.decided + ["--plan", file]).code == 0)
-        for more in [["--authored", "keep"], ["--replies", "keep"], ["--shared", "keep"], ["--reason", "r"], ["--who", "w"]] {
+        for more in [
+            ["--authored", "keep"], ["--replies", "keep"], ["--shared", "keep"], ["--reason", "r"], ["--who", "w"],
+        ] {
             let refused = try Programs.syncctl(a.store, ["erase", "user", "u-1", "--confirm", file] + more)
             #expect(refused.code == 64 && refused.errors.contains(more[0]), "\(refused)")
         }

@@ -27,7 +27,7 @@ enum SubjectCommand {
                 The folder has the events of the person's history and what they have written elsewhere, as they are stored; pages in Korean and English; proofs of the events; who has looked at them; and a README that \
                 says how each is checked. Events of others in the same conversations are told by type, time and author, also those that \
                 name the person; with --others full as they are stored. The folder gets its name when all of it is on the disk; what an interrupted run has left beside it, \
-                under the name DIR.unfinished, goes with the next run. That it was asked for, by whom and why, is recorded first, as an event access.given. \
+                under the name DIR.unfinished, goes with the next run. That it was asked for, by whom and why, is recorded before the folder gets its name, as an event access.given. \
                 The headers of the whole log are looked at once. Exit code 1 when nothing is here of this person.
                 """), run: run)
 

@@ -56,12 +56,12 @@ extension KoreanHelp {
         The folder has the events of the person's history and what they have written elsewhere, as they are stored; pages in Korean and English; proofs of the events; who has looked at them; and a README that \
         says how each is checked. Events of others in the same conversations are told by type, time and author, also those that \
         name the person; with --others full as they are stored. The folder gets its name when all of it is on the disk; what an interrupted run has left beside it, \
-        under the name DIR.unfinished, goes with the next run. That it was asked for, by whom and why, is recorded first, as an event access.given. \
+        under the name DIR.unfinished, goes with the next run. That it was asked for, by whom and why, is recorded before the folder gets its name, as an event access.given. \
         The headers of the whole log are looked at once. Exit code 1 when nothing is here of this person.
         """:
             "폴더에는 본인 이력의 이벤트와 다른 이력에 쓴 것이 저장된 그대로 들어 있고, 한국어와 영어 페이지, 증명, 열람 기록, 확인 방법을 적은 "
             + "README가 있습니다. 같은 대화에서 다른 사람이 남긴 이벤트는 본인을 가리키는 것도 종류, 시각, 작성자만 알리며, --others full을 쓰면 "
-            + "저장된 그대로 넣습니다. 누가 왜 요청했는지는 먼저 "
+            + "저장된 그대로 넣습니다. 누가 왜 요청했는지는 폴더에 이름을 붙이기 전에 "
             + "access.given 이벤트로 기록합니다. 폴더는 모두 디스크에 쓴 뒤에 이름을 얻고, 중단된 실행이 DIR.unfinished로 남긴 것은 다음 실행이 지웁니다. "
             + "로그 전체의 헤더를 한 번 읽습니다. 이 사람의 데이터가 없으면 종료 코드는 1입니다.",
     ]
