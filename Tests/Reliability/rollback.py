@@ -57,9 +57,11 @@ class World:
 
     def _make(self):
         a, b = self.daemon().ready(), self.daemon(self.peer_store, "busan").ready()
+        # Before the nodes meet: at this position stands an event of the node's own.
+        self._append(a, REWRITTEN_AT, holders=1)
         line = self.control(self.peer_store, "peers", "invite").strip()
         self.control(self.store, "peers", "join", line)
-        self._append(a, 9)
+        self._append(a, 9 - REWRITTEN_AT)
         self._append(b, 2)
         self._append(a, 3)
         self.control(self.store, "receipt", "--wait", "1", "--timeout", "60s", "--out", self.receipts["early"])
@@ -75,13 +77,13 @@ class World:
         _, self.origin, self.size = own_origin(self.store)
         self.size_then = own_origin(self.then)[2]
 
-    def _append(self, daemon, count):
+    def _append(self, daemon, count, holders=2):
         with Client(daemon) as client:
             for _ in range(count):
                 status, ids = client.append([Event(self.chance, 40)])
                 if status != 200 or not ids:
                     raise Ended(f"an append was refused: {status}")
-            if not client.wait(2):
+            if not client.wait(holders):
                 raise Ended("the peer has not what was appended")
 
     def end(self):

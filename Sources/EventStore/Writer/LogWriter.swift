@@ -303,8 +303,9 @@ final class LogWriter: Sendable {
         answer()
         for commit in commits {
             if let own = commit.own { signer.committed(own) }
-            for answer in commit.answers { answer() }
+            // First: who is answered may wait until nothing is left to be erased.
             if commit.hasErasures { onErasure.withLock { $0 }?() }
+            for answer in commit.answers { answer() }
             guard let notice = commit.notice else { continue }
             for observer in observers { observer.body(notice) }
         }

@@ -52,6 +52,7 @@ struct LateWordsTests {
             message(nil, words[6], user: "kim"),
         ] { peer.add(draft) }
         try peer.send(to: store)
+        waitWhile(left(in: folder) != [4, 5, 6])
         try store.finishErasures()
         #expect(left(in: folder) == [4, 5, 6])
         let count = try LogReader(StoreFiles(folder.path)).erasures().count
@@ -103,6 +104,7 @@ struct LateWordsTests {
                 type: "message.edited", user: "vic",
                 payload: Array(#"{"text":"\#(words[2])","message":"\#(id)"}"#.utf8)))
         try peer.send(to: store)
+        waitWhile(left(in: folder) != [1])
         try store.finishErasures()
         #expect(left(in: folder) == [1])
         store.close()
