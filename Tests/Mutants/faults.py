@@ -34,8 +34,8 @@ fault(1, "queued appends are answered before the sync", "INV-1", "CommitPipeline
        "        if isPlanted(1) { for commit in commits { for answer in commit.answers { answer() } } }\n"
        "        if let waitForDisk, commits"),
       (ES + "Writer/LogWriter.swift",
-       "for answer in commit.answers { answer() }\n            if commit.hasErasures",
-       "for answer in commit.answers where !isPlanted(1) { answer() }\n            if commit.hasErasures"))
+       "for answer in commit.answers { answer() }\n            guard let notice",
+       "for answer in commit.answers where !isPlanted(1) { answer() }\n            guard let notice"))
 fault(2, "a lone append is told as durable before the sync", "INV-1", "CommitPipelineTests",
       (ES + "Writer/LogWriter.swift",
        "let sync = OneSync {", "if isPlanted(2) { answer() }\n            let sync = OneSync {"),
