@@ -165,9 +165,15 @@ private func withAddress(
     }
 }
 
-/// A port that was free a moment ago.
+/// A port that was free a moment ago. It lies below those that the kernel gives to outgoing connections (ip_local_port_range begins with 32768):
+/// among these another test's connection may take it before a daemon listens.
 func freePort() throws -> Int {
-    let link = try FaultyLink(to: 1)
-    link.close()
-    return link.port
+    for _ in 0..<1_000 {
+        let port = Int.random(in: 10_000..<32_000)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { _ = Foundation.close(descriptor) }
+        var address = loopback(port)
+        if withAddress(&address, { bind(descriptor, $0, $1) }) == 0 { return port }
+    }
+    throw POSIXError(.EADDRINUSE)
 }
