@@ -64,15 +64,8 @@ struct SubjectOthersTests {
         #expect(try daemon.syncctl("init", "--name", "n").code == 0)
         #expect(try daemon.syncctl("import", "-", input: lines.joined(separator: "\n")).code == 0)
         for isFull in [false, true] {
-            let out = TemporaryFolder.unusedPath()
+            let out = try package(daemon, isFull: isFull)
             defer { try? FileManager.default.removeItem(atPath: out) }
-            let run = try Programs.syncctl(
-                daemon.store,
-                [
-                    "subject", "kim", "--out", out, "--reason", "r", "--who", "w", "--others",
-                    isFull ? "full" : "headers",
-                ])
-            #expect(run.code == 0, "\(run.errors)")
             for name in try FileManager.default.subpathsOfDirectory(atPath: out) {
                 let text = String(
                     decoding: FileManager.default.contents(atPath: out + "/" + name) ?? Data(), as: UTF8.self)
@@ -83,6 +76,16 @@ struct SubjectOthersTests {
                 for own in ["김의 말", "김이 고친 말", "김의 제안", "대신 고친 말"] { #expect(text.contains(own), "\(own)") }
             }
         }
+    }
+
+    /// Makes a package of kim's data. Returns its folder.
+    private func package(_ daemon: DaemonProcess, isFull: Bool) throws -> String {
+        let out = TemporaryFolder.unusedPath()
+        let others = ["--others", isFull ? "full" : "headers"]
+        let run = try Programs.syncctl(
+            daemon.store, ["subject", "kim", "--out", out, "--reason", "r", "--who", "w"] + others)
+        #expect(run.code == 0, "\(run.errors)")
+        return out
     }
 
     @Test("As whom others keep the person is told with a package, and before an erasure, which leaves it (INV-13)")
@@ -103,15 +106,8 @@ struct SubjectOthersTests {
         let ids = told.compactMap { $0["event"] as? String }
         #expect(people.output.contains("syncctl erase events \(ids.joined(separator: " "))"), "\(people.output)")
         for isFull in [false, true] {
-            let out = TemporaryFolder.unusedPath()
+            let out = try package(daemon, isFull: isFull)
             defer { try? FileManager.default.removeItem(atPath: out) }
-            let run = try Programs.syncctl(
-                daemon.store,
-                [
-                    "subject", "kim", "--out", out, "--reason", "r", "--who", "w", "--others",
-                    isFull ? "full" : "headers",
-                ])
-            #expect(run.code == 0, "\(run.errors)")
             func text(_ name: String) throws -> String {
                 try String(contentsOfFile: out + "/" + name, encoding: .utf8)
             }
