@@ -1954,7 +1954,7 @@ fault(1099, "a particle keeps a time from being read", "", "DoorFormsTests",
 fault(1110, "who was put out is in again once the founder is erased", "INV-13", "ErasurePlanTests",
       (ES + "Log/Erasures.swift", "let isShared = SharedType.contains(place.type)", "let isShared = SharedType.contains(place.type) && !isPlanted(1110)"))
 fault(1111, "the twin of an erased event stays", "INV-11", "LateWordsTests",
-      (ES + "Log/ErasedWords.swift", "guard twins.contains(where:", "guard !isPlanted(1111), twins.contains(where:"))
+      (ES + "Log/ErasedWords.swift", "let isGone = twins.contains {", "let isGone = !isPlanted(1111) && twins.contains {"))
 fault(1112, "edits of an erased event that come late stay", "INV-11", "LateWordsTests",
       (ES + "Log/ErasedWords.swift", "if isGone { dots", "if isGone, !isPlanted(1112) { dots"))
 fault(1113, "the list of a conversation with others goes with the user", "INV-13", "ErasurePlanTests",

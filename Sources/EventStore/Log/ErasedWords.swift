@@ -9,8 +9,8 @@ extension LogReader {
         _ erasures: Erasures, after cursor: UInt64, through top: UInt64, rows: Int
     ) throws(StoreError) -> (dots: Set<Dot>, cursor: UInt64) {
         let end = min(top, cursor + UInt64(rows))
-        let (retracted, transcribed) = (try ref(AmendmentRule.retracted), try ref(AmendmentRule.transcribed))
-        let types = [try ref(AmendmentRule.edited), retracted, transcribed].compactMap(\.self)
+        let transcribed = try ref(AmendmentRule.transcribed)
+        let types = [try ref(AmendmentRule.edited), try ref(AmendmentRule.retracted), transcribed].compactMap(\.self)
         let amending = "type IN (\(types.map(String.init).joined(separator: ",")))"
         var dots: Set<Dot> = []
         try mapped { () throws(DatabaseError) in
@@ -26,11 +26,12 @@ extension LogReader {
             while try select.step() {
                 if let first = select.int64IfAny(9) {
                     let twins = try places(at: first)
-                    guard twins.contains(where: { $0.isErased && erasures.covers($0.place) }) else { continue }
-                    for twin in twins where !twin.isErased && !ReservedType.contains(twin.place.type) {
+                    let isGone = twins.contains { $0.isErased && erasures.covers($0.place) }
+                    for twin in twins where isGone && !twin.isErased && !ReservedType.contains(twin.place.type) {
                         dots.insert(twin.place.dot)
                     }
                 }
+                // An edit that has twins is about its message all the same.
                 let row = ErasedRow(select)
                 guard let message = AmendmentRule.named(select, row.type == transcribed, payload: 11, cause: 10),
                     let place = try row.place(&names, connection), let first = try position(of: message)
