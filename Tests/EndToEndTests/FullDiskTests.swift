@@ -41,8 +41,8 @@ struct FullDiskTests {
         .enabled(if: mayMount, "needs mounts in a namespace of one's own"),
         arguments: [
             ("alone", "102m", "the disk is full: database or disk is full (SQLite 13): COMMIT"),
-            // A daemon refuses before that.
-            ("daemon", "36m", "MiB free, 64 MiB wanted"),
+            // A daemon refuses before that, with 3 MiB above its bound here: a quarter of what the lines take however its views lag.
+            ("daemon", "43m", "MiB free, 64 MiB wanted"),
         ])
     func fullDisk(way: String, filler: String, reason: String) async throws {
         let folder = try TemporaryFolder.made()
