@@ -87,14 +87,9 @@ struct EventExaminer {
 
     private mutating func examine(_ row: Statement) throws(DatabaseError) -> ExaminedEvent {
         let position = row.int64(AuditedRow.position)
-        var broken: [ExaminedEvent.Fault] = []
+        let broken = RowRule.broken(by: row).map { ExaminedEvent.Fault(check: $0.check, message: $0.message) }
         let content: ExaminedEvent.Content
         do throws(DatabaseError) {
-            if row.int64(AuditedRow.isSound) != 1 {
-                broken = try AuditedRow.broken(at: position, on: connection).map {
-                    ExaminedEvent.Fault(check: $0.check, message: $0.message)
-                }
-            }
             // Before `self` is used again: the names would be copied otherwise.
             let stored = try EventRow.read(row, names: &names, on: connection)
             content = .read(try exam(of: stored, row))
@@ -146,7 +141,7 @@ struct EventExaminer {
             }
         } else {
             do {
-                let isSame = try EventHeader(canonicalBytes: bytes) == event.header
+                let isSame = try event.header.isRead(from: bytes)
                 // Fields that an earlier release did not know stand as it kept them; it knew those up to 12.
                 let isKept = !isReread && EventHeader.areOfLater(event.header.unknownFields)
                 if !isSame, isKept { isUnread = true }

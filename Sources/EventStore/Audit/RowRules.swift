@@ -1,73 +1,98 @@
-/// What must hold for the columns of every row of table `event` before they mean anything. In SQL, because there a value
-/// shows its type: reading an integer from the text "5x" gives 5.
+/// What must hold for the columns of every row of table `event` before they mean anything. A rule asks for a value's type, not for the
+/// value alone: reading an integer from the text "5x" gives 5.
 ///
 /// The writer has one form for each value (NULL for what equals its default), so any other form was not its doing, even
 /// where it reads the same.
-struct RowRule {
+struct RowRule: Sendable {
+    private enum Form {
+        case integer, integerOrNull, positive
+        /// So many bytes.
+        case blob(Int)
+        case blobOrNull(Int)
+        case bytesOrNull
+        /// Beside salt and digest: stored, or erased.
+        case payload
+        /// NULL stands for what another column says.
+        case noRepeatedTime, noRepeatedUser
+        case nonzero, version
+    }
+
     let check: VerifyCheck
-    /// An SQL expression, true for a sound row and never NULL.
-    let condition: String
-    let message: String
+    private let column: Int
+    private let name: StaticString
+    private let form: Form
 
-    static let all: [RowRule] =
-        ["user", "hlc", "origin", "seq", "type", "leaf"].map(integer)
-        + ["conversation", "time", "author", "version", "twin", "actor"].map(optionalInteger)
-        + [
-            RowRule(.order, "typeof(seq) <> 'integer' OR seq >= 1", "column seq is less than 1"),
-            RowRule(.events, blob("id", 16), "column id is not 16 bytes"),
-            RowRule(.events, "cause IS NULL OR \(blob("cause", 16))", "column cause is neither NULL nor 16 bytes"),
-            RowRule(.events, optionalBytes("dependencies"), "column dependencies is neither NULL nor bytes"),
-            RowRule(.events, optionalBytes("unknown"), "column unknown is neither NULL nor bytes"),
-            RowRule(
-                .events,
-                """
-                (\(blob("salt", 16)) AND digest IS NULL AND typeof(payload) IN ('text', 'blob')) \
-                OR (salt IS NULL AND \(blob("digest", 32)) AND payload IS NULL)
-                """,
-                "salt, digest and payload are neither those of a stored nor of an erased payload"),
-            // UInt64 hlc stands there as a signed integer: its milliseconds are bits 16 to 63.
-            RowRule(
-                .events, "time IS NULL OR time <> ((hlc >> 16) & 0xffffffffffff)",
-                "column time repeats the hlc, where NULL should stand"),
-            RowRule(
-                .events, "author IS NULL OR author <> user",
-                "column author repeats the user, where NULL should stand"),
-            RowRule(.seals, "seal IS NULL OR \(blob("seal", 16))", "column seal is neither NULL nor 16 bytes"),
-            RowRule(.events, "actor IS NULL OR actor <> 0", "column actor is 0, which names no text"),
-            RowRule(
-                .events, "version IS NULL OR typeof(version) <> 'integer' OR version BETWEEN 2 AND 4294967295",
-                "column version is neither NULL nor a number from 2 to 4294967295"),
-        ]
+    private typealias Row = AuditedRow
 
-    private init(_ check: VerifyCheck, _ condition: String, _ message: String) {
-        self.check = check
-        self.condition = condition
-        self.message = message
+    /// Values without references: threads that check rows would contend for a shared count.
+    private static let all: [RowRule] = [
+        RowRule(.events, "user", .integer), RowRule(.events, "hlc", .integer), RowRule(.events, "origin", .integer),
+        RowRule(.events, "seq", .integer), RowRule(.events, "type", .integer), RowRule(.events, "leaf", .integer),
+        RowRule(.events, "conversation", .integerOrNull), RowRule(.events, "time", .integerOrNull),
+        RowRule(.events, "author", .integerOrNull), RowRule(.events, "version", .integerOrNull),
+        RowRule(.twins, "twin", .integerOrNull), RowRule(.events, "actor", .integerOrNull),
+        RowRule(.order, "seq", .positive),
+        RowRule(.events, "id", .blob(16)), RowRule(.events, "cause", .blobOrNull(16)),
+        RowRule(.events, "dependencies", .bytesOrNull), RowRule(.events, "unknown", .bytesOrNull),
+        RowRule(.events, "payload", .payload), RowRule(.events, "time", .noRepeatedTime),
+        RowRule(.events, "author", .noRepeatedUser), RowRule(.seals, "seal", .blobOrNull(16)),
+        RowRule(.events, "actor", .nonzero), RowRule(.events, "version", .version),
+    ]
+
+    private init(_ check: VerifyCheck, _ name: StaticString, _ form: Form) {
+        (self.check, self.name, self.form) = (check, name, form)
+        column = Row.index("\(name)")
     }
 
-    private static func integer(_ column: String) -> RowRule {
-        RowRule(.events, "typeof(\(column)) = 'integer'", "column \(column) is not an integer")
+    /// Those that the current row of ``AuditedRow/select`` breaks.
+    static func broken(by row: Statement) -> [RowRule] { all.filter { !$0.isKept(by: row) } }
+
+    private func isKept(by row: Statement) -> Bool {
+        switch form {
+        case .integer: row.isInteger(column)
+        case .integerOrNull: row.isNull(column) || row.isInteger(column)
+        case .positive: !row.isInteger(column) || row.int64(column) >= 1
+        case .blob(let count): isBlob(row, column, of: count)
+        case .blobOrNull(let count): row.isNull(column) || isBlob(row, column, of: count)
+        case .bytesOrNull: row.isNull(column) || (row.isBlob(column) && row.count(column) > 0)
+        case .payload where row.isNull(column): row.isNull(Row.salt) && isBlob(row, Row.digest, of: 32)
+        case .payload:
+            (row.isText(column) || row.isBlob(column)) && isBlob(row, Row.salt, of: 16) && row.isNull(Row.digest)
+        // UInt64 hlc stands there as a signed integer: its milliseconds are bits 16 to 63.
+        case .noRepeatedTime:
+            !row.isInteger(column) || row.int64(column) != row.int64(Row.hlc) >> 16 & 0xffff_ffff_ffff
+        case .noRepeatedUser: !row.isInteger(column) || row.int64(column) != row.int64(Row.user)
+        case .nonzero: !row.isInteger(column) || row.int64(column) != 0
+        case .version: !row.isInteger(column) || (2...4_294_967_295).contains(row.int64(column))
+        }
     }
 
-    private static func optionalInteger(_ column: String) -> RowRule {
-        RowRule(
-            column == "twin" ? .twins : .events, "typeof(\(column)) IN ('integer', 'null')",
-            "column \(column) is neither NULL nor an integer")
+    private func isBlob(_ row: Statement, _ column: Int, of count: Int) -> Bool {
+        row.isBlob(column) && row.count(column) == count
     }
 
-    private static func blob(_ column: String, _ count: Int) -> String {
-        "(typeof(\(column)) = 'blob' AND length(\(column)) = \(count))"
-    }
-
-    private static func optionalBytes(_ column: String) -> String {
-        "\(column) IS NULL OR (typeof(\(column)) = 'blob' AND length(\(column)) > 0)"
+    var message: String {
+        switch form {
+        case .integer: "column \(name) is not an integer"
+        case .integerOrNull: "column \(name) is neither NULL nor an integer"
+        case .positive: "column \(name) is less than 1"
+        case .blob(let count): "column \(name) is not \(count) bytes"
+        case .blobOrNull(let count): "column \(name) is neither NULL nor \(count) bytes"
+        case .bytesOrNull: "column \(name) is neither NULL nor bytes"
+        case .payload: "salt, digest and payload are neither those of a stored nor of an erased payload"
+        case .noRepeatedTime: "column \(name) repeats the hlc, where NULL should stand"
+        case .noRepeatedUser: "column \(name) repeats the user, where NULL should stand"
+        case .nonzero: "column \(name) is 0, which names no text"
+        case .version: "column \(name) is neither NULL nor a number from 2 to 4294967295"
+        }
     }
 }
 
-/// The verifier's query for events: the columns ``EventRow`` reads, and one more that is 1 when all rules hold.
+/// The verifier's query for events: the columns ``EventRow`` reads, and the seal.
 enum AuditedRow {
-    private static let names = EventRow.allColumns.split(separator: ",").map { $0.drop(while: { $0 == " " }) }
-    private static func index(_ name: String) -> Int {
+    private static let columns = EventRow.allColumns + ", seal"
+    private static let names = columns.split(separator: ",").map { $0.drop(while: { $0 == " " }) }
+    static func index(_ name: String) -> Int {
         guard let index = names.firstIndex(of: name[...]) else { preconditionFailure("no column \(name)") }
         return index
     }
@@ -78,13 +103,15 @@ enum AuditedRow {
     static let id = index("id")
     static let dependencies = index("dependencies")
     static let twin = index("twin")
+    fileprivate static let user = index("user")
+    fileprivate static let type = index("type")
+    fileprivate static let hlc = index("hlc")
+    fileprivate static let salt = index("salt")
+    fileprivate static let digest = index("digest")
     /// The columns that hold a ref of table `name`.
     static let interned = ["user", "conversation", "type", "author", "actor"].map(index)
-    private static let user = index("user")
-    private static let type = index("type")
     /// Columns that say nothing where the header could not be read.
     private static let readable = ["conversation", "time", "author", "cause", "version", "actor"].map(index)
-    static let isSound = names.count
 
     /// Whether the columns beside a header that could not be read are those of such a row (FORMATS.md §3, `unknown`).
     static func standsAlone(_ row: Statement) -> Bool {
@@ -92,15 +119,6 @@ enum AuditedRow {
     }
 
     static let select = """
-        SELECT \(EventRow.allColumns), \(RowRule.all.map { "(\($0.condition))" }.joined(separator: " AND "))
-        FROM event WHERE position >= ? AND position <= ? ORDER BY position LIMIT ?
+        SELECT \(columns) FROM event WHERE position >= ? AND position <= ? ORDER BY position LIMIT ?
         """
-
-    /// The rules that the row at `position` breaks.
-    static func broken(at position: Int64, on connection: Connection) throws(DatabaseError) -> [RowRule] {
-        let rules = RowRule.all.map { "(\($0.condition))" }.joined(separator: ", ")
-        return try connection.first("SELECT \(rules) FROM event WHERE position = ?", [.integer(position)]) { row in
-            RowRule.all.enumerated().filter { row.int64($0.offset) != 1 }.map(\.element)
-        } ?? []
-    }
 }

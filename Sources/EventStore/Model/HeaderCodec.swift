@@ -91,12 +91,22 @@ extension EventHeader {
 
     /// Reads a canonical header. Any other byte sequence is refused, so that equal events have equal hashes.
     package init(canonicalBytes bytes: [UInt8]) throws(InvalidHeader) {
+        try self.init(bytes)
+        guard canonicalBytes == bytes else { throw .notCanonical }
+    }
+
+    /// Whether a reader of its canonical bytes gets this header.
+    func isRead(from bytes: [UInt8]) throws(InvalidHeader) -> Bool {
+        if try EventHeader(bytes) == self { return true }
+        _ = try EventHeader(canonicalBytes: bytes)
+        return false
+    }
+
+    /// What these bytes say, within the limits, whether or not they are canonical.
+    private init(_ bytes: [UInt8]) throws(InvalidHeader) {
         guard bytes.count <= Limits.header else { throw .limits(.headerTooLarge(bytes: bytes.count)) }
-        let header: EventHeader
-        do { header = try Self.read(bytes) } catch { throw .encoding(String(describing: error)) }
-        do { try header.validate() } catch { throw .limits(error) }
-        guard header.canonicalBytes == bytes else { throw .notCanonical }
-        self = header
+        do { self = try Self.read(bytes) } catch { throw .encoding(String(describing: error)) }
+        do { try validate() } catch { throw .limits(error) }
     }
 
     private static func read(_ bytes: [UInt8]) throws(ProtobufError) -> EventHeader {
