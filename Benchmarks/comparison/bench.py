@@ -130,6 +130,8 @@ class Bench:
         template = self.template(kind, maker, self.size.preload if count is None else count)
         with self.folder(kind) as path:
             run("cp", "-a", template, path)
+            if kind == "sillok" and "sillok-bench settle " in self.sillok_usage():
+                self.sillok("settle", path)
             os.sync()
             yield path
 

@@ -30,7 +30,7 @@ enum AppendBenchmark {
 
     /// Brings the views to rest, as the daemon does when nothing happens: their tails are merged.
     private static func settle(_ folder: String) throws {
-        try Projector(StoreFiles(folder)).catchUp()
+        try Projector.catchUp(StoreFiles(folder))
     }
 
     /// Fills a store with as many events as one may want: records are read as they are needed.
@@ -44,8 +44,18 @@ enum AppendBenchmark {
             if part / batch % 64 == 63 { try store.waitForViews() }
         }
         try store.waitForViews()
+        try store.waitForSearch()
         store.close()
         try settle(place.folder)
+    }
+
+    /// Has the views of a copied store made anew: they are not the files that its node left. Else that would be a part of what is measured.
+    static func settleCopy(_ folder: String) throws {
+        let store = try BenchmarkStore(folder, withViews: true)
+        try store.waitForViews()
+        try store.waitForSearch()
+        store.close()
+        try settle(folder)
     }
 
     /// One event in a commit of its own, as far as each client can tell. One client is a thread that blocks; several are

@@ -24,6 +24,7 @@ struct Place {
 let usage = """
     usage: sillok-bench records --count COUNT > DATA
            sillok-bench fill FOLDER DATA FROM COUNT
+           sillok-bench settle FOLDER
            sillok-bench batches FOLDER DATA FROM COUNT BATCH [--log-only]
            sillok-bench clients FOLDER DATA FROM COUNT CLIENTS [--log-only]
            sillok-bench history FOLDER QUERIES
@@ -41,6 +42,7 @@ func run(_ words: [String]) async throws {
     switch (plain.first, plain.count) {
     case ("records", 3) where plain[1] == "--count": try Records.write(count: try number(plain[2]))
     case ("fill", 5): try AppendBenchmark.fill(try Place(plain[1...]))
+    case ("settle", 2): try AppendBenchmark.settleCopy(plain[1])
     case ("batches", 6):
         try AppendBenchmark.batches(try Place(plain[1...]), batch: try number(plain[5]), withViews: views)
     case ("clients", 6):
