@@ -56,6 +56,8 @@ def command(words, environment=None):
         stderr=subprocess.STDOUT, text=True, errors="replace")
     lines = []
     for line in process.stdout:
+        # Where the terminal shows colours, swift-testing writes them into pipes, too.
+        line = re.sub(r"\x1b\[[0-9;]*m", "", line)
         lines.append(line)
         if not line.startswith(("◇", "✔")):
             print(line, end="", flush=True)
