@@ -166,7 +166,7 @@ struct ErasureSurvey {
             let part =
                 switch one.kind {
                 case .amendment(let id?, _) where authored.contains(id): ErasurePlan.Part.authored
-                case .amendment(let id?, _) where ids.contains(id): own
+                case .amendment(let id?, _) where ids.contains(id): ErasurePlan.Part.own
                 case .amendment(_, let isRetraction): isRetraction ? .shared : own
                 case .list: one.conversation.map { crowd.contains($0) } == true ? .shared : own
                 }

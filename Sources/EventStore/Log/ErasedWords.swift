@@ -1,5 +1,6 @@
-/// Events that have the words of an erased one once more, and that no erasure covers: one that has its id, recorded by a node that had not heard of
+/// Events that have the words of an erased one once more, and that no erasure covers: a twin of it, recorded by a node that had not heard of
 /// the erasure, and an edit, a retraction or a transcript of it. They come late, or stand in the log of a node that learns of the erasure.
+/// An id alone makes no twin: anyone may give the id of another's event to one of their own, and have that erased.
 extension LogReader {
     /// Looks through the next `rows` positions after `cursor`.
     ///
@@ -26,9 +27,9 @@ extension LogReader {
             while try select.step() {
                 if let first = select.int64IfAny(9) {
                     let twins = try places(at: first)
-                    let isGone = twins.contains { $0.isErased && erasures.covers($0.place) }
-                    for twin in twins where isGone && !twin.isErased && !ReservedType.contains(twin.place.type) {
-                        dots.insert(twin.place.dot)
+                    let gone = twins.filter { $0.isErased && erasures.covers($0.place) }
+                    for twin in twins where !twin.isErased && !ReservedType.contains(twin.place.type) {
+                        if gone.contains(where: { $0.place.isTwin(of: twin.place) }) { dots.insert(twin.place.dot) }
                     }
                 }
                 // An edit that has twins is about its message all the same.
@@ -36,8 +37,13 @@ extension LogReader {
                 guard let message = AmendmentRule.named(select, row.type == transcribed, payload: 11, cause: 10),
                     let place = try row.place(&names, connection), let first = try position(of: message)
                 else { continue }
-                let isGone = try places(at: first).contains { $0.isErased && erasures.covers(place, of: $0.place) }
-                if isGone { dots.insert(place.dot) }
+                let messages = try places(at: first)
+                let gone = messages.filter { $0.isErased && erasures.covers(place, of: $0.place) }.map(\.place)
+                let isOther = messages.contains { message in
+                    !message.isErased && !gone.contains { $0.isTwin(of: message.place) }
+                }
+                // Beside an event of another with that id it is about the one of its author.
+                if isOther ? gone.contains(where: place.isOfAuthor(of:)) : !gone.isEmpty { dots.insert(place.dot) }
             }
         }
         return (dots, end)
@@ -59,6 +65,18 @@ extension LogReader {
         try connection.first("SELECT position FROM event WHERE id = ? AND twin IS NULL", [.blob(id.bytes)]) {
             $0.int64(0)
         }
+    }
+}
+
+extension Erasures.Place {
+    /// Whether both are one event, recorded twice (VIEWS.md, twins), if they have one id.
+    fileprivate func isTwin(of other: Erasures.Place) -> Bool {
+        type.hasSameBytes(as: other.type) && user.hasSameBytes(as: other.user) && isOfAuthor(of: other)
+    }
+
+    /// Whether both have one author in one conversation.
+    fileprivate func isOfAuthor(of other: Erasures.Place) -> Bool {
+        author.hasSameBytes(as: other.author) && conversation.hasSameBytes(as: other.conversation)
     }
 }
 

@@ -72,10 +72,11 @@ struct Erasures {
     }
 
     /// Whether an edit, a retraction or a transcript goes with the erased event that it is about: where this node has erased that by its name or with
-    /// its conversation, and where it is the erased user's own.
+    /// its conversation, and where it is the erased user's own, or its author's, whenever it was made.
     func covers(_ amendment: Place, of message: Place) -> Bool {
         guard let keeper, !ReservedType.contains(amendment.type) else { return false }
-        return isNamed(message, keeper) || covers(amendment, keeper, isShared: false)
+        if isNamed(message, keeper) || covers(amendment, keeper, isShared: false) { return true }
+        return amendment.author.hasSameBytes(as: message.author) && covers(message, keeper, isShared: false)
     }
 
     private func isNamed(_ place: Place, _ node: NodeID) -> Bool {

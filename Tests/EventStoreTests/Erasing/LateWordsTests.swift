@@ -110,4 +110,58 @@ struct LateWordsTests {
         store.close()
         #expect(try verify(folder).answer == .proven)
     }
+
+    @Test(
+        "An id alone makes no twin: an event of another that has it stays, and so do its edits",
+        arguments: [true, false])
+    func ofAnother(byUser: Bool) throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([message(id, words[0])])
+        var peer = ForeignOrigin(1, name: "busan-1", since: WallClock.now - 60_000)
+        let conversation = byUser ? "c" : "d"
+        peer.add(
+            EventDraft(
+                id: id, type: "message.posted", conversation: conversation, user: "lee",
+                payload: Array(#"{"text":"\#(words[1])"}"#.utf8)))
+        peer.add(
+            EventDraft(
+                type: "message.edited", conversation: conversation, user: "lee",
+                payload: Array(#"{"text":"\#(words[2])","message":"\#(id)"}"#.utf8)))
+        try peer.send(to: store)
+        let plan = try ErasurePlan(byUser ? .user("vic") : .conversation("c"), LogReader(StoreFiles(folder.path)))
+        _ = try store.eraseBlocking(
+            #require(plan.erasures(authored: true, withReplies: false, reason: "r", who: "w")), author: "operator")
+        try store.finishErasures()
+        let count = try LogReader(StoreFiles(folder.path)).erasures().count
+        store.close()
+        // A start looks through all of it.
+        let again = try EventStore(opening: folder.path)
+        try again.confirmErasures()
+        try again.finishErasures()
+        #expect(left(in: folder).contains(1))
+        #expect(try LogReader(StoreFiles(folder.path)).erasures().count == count)
+        if byUser { #expect(left(in: folder) == [1, 2]) }
+        again.close()
+    }
+
+    @Test("The user's own edits of an erased message go, whenever they were made; what else they say later stays")
+    func ownEdits() throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([message(id, words[0])])
+        let plan = try ErasurePlan(.user("vic"), LogReader(StoreFiles(folder.path)))
+        _ = try store.eraseBlocking(
+            #require(plan.erasures(authored: true, withReplies: false, reason: "r", who: "w")), author: "operator")
+        var peer = ForeignOrigin(1, name: "busan-1", since: WallClock.now + 5_000)
+        peer.add(
+            EventDraft(
+                type: "message.edited", conversation: "c", user: "vic",
+                payload: Array(#"{"text":"\#(words[1])","message":"\#(id)"}"#.utf8)))
+        peer.add(message(nil, words[2]))
+        try peer.send(to: store)
+        waitWhile(left(in: folder) != [2])
+        try store.finishErasures()
+        #expect(left(in: folder) == [2])
+        store.close()
+        #expect(try verify(folder).answer == .proven)
+    }
 }
