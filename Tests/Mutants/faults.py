@@ -1953,9 +1953,11 @@ fault(1099, "a particle keeps a time from being read", "", "DoorFormsTests",
 fault(1110, "who was put out is in again once the founder is erased", "INV-13", "ErasurePlanTests",
       (ES + "Log/Erasures.swift", "let isShared = SharedType.contains(place.type)", "let isShared = SharedType.contains(place.type) && !isPlanted(1110)"))
 fault(1111, "the twin of an erased event stays", "INV-11", "LateWordsTests",
-      (ES + "Log/ErasedWords.swift", "let isGone = twins.contains {", "let isGone = !isPlanted(1111) && twins.contains {"))
+      (ES + "Log/ErasedWords.swift", "if gone.contains(where: { $0.place.isTwin(of: twin.place) }) {",
+       "if !isPlanted(1111), gone.contains(where: { isPlanted(1153) || $0.place.isTwin(of: twin.place) }) {"))
+fault(1153, "an id alone makes a twin of an erased event", "INV-11", "LateWordsTests")
 fault(1112, "edits of an erased event that come late stay", "INV-11", "LateWordsTests",
-      (ES + "Log/ErasedWords.swift", "if isGone { dots", "if isGone, !isPlanted(1112) { dots"))
+      (ES + "Log/ErasedWords.swift", "if isOther ? gone", "if isPlanted(1112) ? false : isOther ? gone"))
 fault(1113, "the list of a conversation with others goes with the user", "INV-13", "ErasurePlanTests",
       (ES + "Audit/ErasureSurvey.swift", "crowd.contains($0) }", "crowd.contains($0) && !isPlanted(1113) }"))
 
