@@ -43,15 +43,16 @@ enum AppendBenchmark {
             // As the daemon refuses appends when the views are too far behind, so this waits.
             if part / batch % 64 == 63 { try store.waitForViews() }
         }
-        try store.waitForViews()
-        try store.waitForSearch()
-        store.close()
-        try settle(place.folder)
+        try rest(store, in: place.folder)
     }
 
     /// Has the views of a copied store made anew: they are not the files that its node left. Else that would be a part of what is measured.
     static func settleCopy(_ folder: String) throws {
-        let store = try BenchmarkStore(folder, withViews: true)
+        try rest(BenchmarkStore(folder, withViews: true), in: folder)
+    }
+
+    /// Closes the store when all its views have what the log has, and brings them to rest.
+    private static func rest(_ store: BenchmarkStore, in folder: String) throws {
         try store.waitForViews()
         try store.waitForSearch()
         store.close()
