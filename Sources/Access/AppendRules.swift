@@ -52,9 +52,9 @@ extension Caller {
     /// read the other users in the conversation may see.
     package func mayKnow(_ type: String, of user: String) -> Bool {
         if readsKept { return true }
-        if type.hasPrefix("subscription.") { return isAny(of: [.operator]) }
+        if type.hasPrefix("subscription.") { return isAny(of: .operator) }
         guard Self.ofUsers.contains(type) else { return true }
-        return isUser(user) || type == Self.read && !isInAll && isAny(of: [.user])
+        return isUser(user) || type == Self.read && !isInAll && isAny(of: .user)
     }
 
     /// Whether the caller may append this event, as far as the event alone tells.

@@ -15,7 +15,7 @@ package struct Caller: Sendable {
     package let generation: UInt64
     /// Of a browser: the session that it has shown, whose end ends its streams, too.
     package var session: String?
-    private let kinds: Set<RoleKind>
+    private let kinds: RoleKinds
 
     package init(
         _ actor: EventActor, _ roles: Set<Role>, isInAll: Bool = false, credential: CredentialID? = nil,
@@ -23,14 +23,14 @@ package struct Caller: Sendable {
     ) {
         (self.actor, self.roles, self.isInAll) = (actor, roles, isInAll)
         (self.credential, self.until, self.generation) = (credential, until, generation)
-        kinds = Set(roles.map(RoleKind.init))
+        kinds = RoleKinds(roles.map(RoleKinds.init))
     }
 
     /// Whether it is one person or bot, in their own conversations, and nothing else.
     package var isNarrow: Bool { !isInAll && !kinds.isEmpty && kinds.isSubset(of: [.user, .bot]) }
 
     /// Whether one of its roles is of these kinds.
-    package func isAny(of wanted: Set<RoleKind>) -> Bool { !kinds.isDisjoint(with: wanted) }
+    package func isAny(of wanted: RoleKinds) -> Bool { !kinds.isDisjoint(with: wanted) }
 
     /// Whether it reads every conversation; what an auditor reads so is recorded.
     package var readsAll: Bool { readsKept || isInAll && isAny(of: [.user, .bot]) }
@@ -39,7 +39,7 @@ package struct Caller: Sendable {
     package var readsKept: Bool { isAny(of: [.app, .reader, .auditor]) }
 
     /// Whether what it reads has to be recorded first: it sees bodies as an auditor alone.
-    package var isRecorded: Bool { isAny(of: [.auditor]) && !isAny(of: [.app, .reader]) }
+    package var isRecorded: Bool { isAny(of: .auditor) && !isAny(of: [.app, .reader]) }
 
     /// The ids under which it takes part in conversations, of users and bots.
     package var selves: [String] {

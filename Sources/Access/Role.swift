@@ -87,9 +87,20 @@ package enum Role: Hashable, Sendable {
     }
 }
 
-/// A role without the person or bot that it is of: what a route asks for.
-package enum RoleKind: String, Hashable, Sendable, CaseIterable {
-    case user, bot, app, reader, auditor, `operator`, admin
+/// Roles without the persons and bots that they are of: what a route asks for. A bit each, for each request is compared with them.
+package struct RoleKinds: OptionSet, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let user = RoleKinds(rawValue: 1 << 0)
+    package static let bot = RoleKinds(rawValue: 1 << 1)
+    package static let app = RoleKinds(rawValue: 1 << 2)
+    package static let reader = RoleKinds(rawValue: 1 << 3)
+    package static let auditor = RoleKinds(rawValue: 1 << 4)
+    package static let `operator` = RoleKinds(rawValue: 1 << 5)
+    package static let admin = RoleKinds(rawValue: 1 << 6)
+    package static let all: RoleKinds = [.user, .bot, .app, .reader, .auditor, .operator, .admin]
 
     package init(_ role: Role) {
         self =
@@ -102,5 +113,14 @@ package enum RoleKind: String, Hashable, Sendable, CaseIterable {
             case .operator: .operator
             case .admin: .admin
             }
+    }
+
+    /// Their names, in the order in which the documents have them.
+    package var names: [String] {
+        let named: [(RoleKinds, String)] = [
+            (.user, "user"), (.bot, "bot"), (.app, "app"), (.reader, "reader"), (.auditor, "auditor"),
+            (.operator, "operator"), (.admin, "admin"),
+        ]
+        return named.filter { contains($0.0) }.map(\.1)
     }
 }

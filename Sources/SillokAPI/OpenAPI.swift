@@ -41,7 +41,7 @@ package enum OpenAPI {
     private static func describe(_ route: RouteSpecification, _ item: inout JSONLine) {
         item.add("operationId", route.operation.rawValue)
         item.add("summary", route.summary)
-        item.add("x-roles", RoleKind.allCases.filter(route.roles.contains).map(\.rawValue))
+        item.add("x-roles", route.roles.names)
         let names = route.names
         if !names.isEmpty || !route.parameters.isEmpty {
             item.addArray("parameters") { array in

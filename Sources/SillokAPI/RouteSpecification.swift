@@ -41,7 +41,7 @@ package struct RouteSpecification: Sendable {
     package let path: String
     let segments: [Segment]
     /// Who may ask; what they get is narrowed further by who they are.
-    package let roles: Set<RoleKind>
+    package let roles: RoleKinds
     package let parameters: [RouteParameter]
     package let summary: String
     package let request: RouteBody?
@@ -50,7 +50,7 @@ package struct RouteSpecification: Sendable {
     package let errors: [ErrorCode]
 
     init(
-        _ operation: Operation, _ method: String, _ path: String, _ roles: Set<RoleKind>, _ summary: String,
+        _ operation: Operation, _ method: String, _ path: String, _ roles: RoleKinds, _ summary: String,
         parameters: [RouteParameter] = [], request: RouteBody? = nil, answers: [RouteAnswer],
         errors: [ErrorCode] = []
     ) {

@@ -8,7 +8,7 @@ extension RouteTable {
         RouteParameter("match", .place, "Only whose titles have these words, whatever the case."),
     ]
 
-    private static let writers: Set<RoleKind> = [.user, .app]
+    private static let writers: RoleKinds = [.user, .app]
 
     /// An append of one line, and what came of it.
     private static let appended: [RouteAnswer] = [

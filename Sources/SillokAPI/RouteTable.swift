@@ -37,14 +37,14 @@ package enum RouteTable {
 
     // MARK: Who
 
-    static let speakers: Set<RoleKind> = [.user, .bot, .app]
-    static let readers: Set<RoleKind> = [.user, .bot, .app, .reader, .auditor]
+    static let speakers: RoleKinds = [.user, .bot, .app]
+    static let readers: RoleKinds = [.user, .bot, .app, .reader, .auditor]
     /// Those who read what belongs to many.
-    private static let allReaders: Set<RoleKind> = [.app, .reader, .auditor]
-    static let workers: Set<RoleKind> = [.bot, .app]
-    static let keepers: Set<RoleKind> = [.bot, .app, .operator]
-    private static let watchers: Set<RoleKind> = [.operator, .auditor, .admin]
-    private static let admins: Set<RoleKind> = [.admin]
+    private static let allReaders: RoleKinds = [.app, .reader, .auditor]
+    static let workers: RoleKinds = [.bot, .app]
+    static let keepers: RoleKinds = [.bot, .app, .operator]
+    private static let watchers: RoleKinds = [.operator, .auditor, .admin]
+    private static let admins: RoleKinds = [.admin]
 
     // MARK: Parameters
 
@@ -269,14 +269,14 @@ package enum RouteTable {
 
     private static let access: [RouteSpecification] = [
         RouteSpecification(
-            .getMe, "GET", "/v1/me", Set(RoleKind.allCases), "Who asks, and what they may.",
+            .getMe, "GET", "/v1/me", .all, "Who asks, and what they may.",
             answers: [.json("The caller.", .ref("Caller"))]),
         RouteSpecification(
-            .openSession, "POST", "/v1/sessions", Set(RoleKind.allCases),
+            .openSession, "POST", "/v1/sessions", .all,
             "Gives a browser a cookie in place of the token that it shows.",
             answers: [.json(201, "The cookie is in the header Set-Cookie.", .ref("Session"))]),
         RouteSpecification(
-            .closeSession, "DELETE", "/v1/sessions", Set(RoleKind.allCases), "Ends the session of the cookie.",
+            .closeSession, "DELETE", "/v1/sessions", .all, "Ends the session of the cookie.",
             answers: [RouteAnswer(204, "It is over.")]),
         RouteSpecification(
             .listCredentials, "GET", "/v1/credentials", admins, "Tokens that were given, without their secrets.",
@@ -407,6 +407,6 @@ package enum RouteTable {
     ]
 
     private static let document = RouteSpecification(
-        .getOpenAPI, "GET", "/v1/openapi.json", Set(RoleKind.allCases), "This document.",
+        .getOpenAPI, "GET", "/v1/openapi.json", .all, "This document.",
         answers: [.json("OpenAPI 3.1.", .anyObject)])
 }

@@ -11,7 +11,8 @@ struct SocketCallers: Sendable {
     /// What the kernel says of a process.
     private struct Process: Hashable {
         let uid: UInt32
-        let groups: Set<UInt32>
+        /// Of the process first, then its others, as the kernel gives them.
+        let groups: [UInt32]
     }
 
     private static let most = 1_024
@@ -30,7 +31,7 @@ struct SocketCallers: Sendable {
 
     /// Who is at the other end. Names of users and groups are looked up once for each kind of process.
     mutating func caller(_ peer: PeerCredentials) -> Caller? {
-        let process = Process(uid: peer.uid, groups: Set(peer.groups + [peer.gid]))
+        let process = Process(uid: peer.uid, groups: [peer.gid] + peer.groups)
         if let caller = known[process] { return caller }
         guard let actor = EventActor(.socket, principal: peer.principal) else { return nil }
         let caller = Caller(actor, roles(of: process), generation: generation)

@@ -23,7 +23,7 @@ struct AdmittedRequest: Sendable {
         switch authenticator.caller(request) {
         case .success(let caller):
             self.caller = caller
-            let isOperator = caller.actor.method == .socket && caller.isAny(of: [.admin])
+            let isOperator = caller.actor.method == .socket && caller.isAny(of: .admin)
             exchange.isOf(
                 HTTPCaller(caller.actor.text, caller.isNarrow ? .narrow : isOperator ? .first : .usual))
         case .failure(let refusal):
@@ -80,7 +80,7 @@ extension HTTPExchange {
 
     fileprivate func refuse(_ route: RouteSpecification, _ caller: Caller) {
         let mine = caller.roles.map(\.text).sorted().joined(separator: ", ")
-        let wanted = RoleKind.allCases.filter(route.roles.contains).map(\.rawValue).joined(separator: ", ")
+        let wanted = route.roles.names.joined(separator: ", ")
         refuse(
             .role,
             "\(caller.actor) has \(mine.isEmpty ? "no role" : "the roles \(mine)"), and \(request.method) "

@@ -16,7 +16,7 @@ extension Service {
         line.add("roles", request.caller.roles.map(\.text).sorted())
         line.add("scope", request.caller.isInAll ? "all" : "own")
         line.add("node", store.identity.node.description)
-        if request.caller.isAny(of: [.user]) { line.add("may", live.current.users.permissions) }
+        if request.caller.isAny(of: .user) { line.add("may", live.current.users.permissions) }
         request.exchange.send(line)
     }
 

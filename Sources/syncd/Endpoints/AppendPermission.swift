@@ -8,7 +8,7 @@ extension Service {
     ///
     /// An import says what was done elsewhere, where other rules held: what its edits change is decided when they are read.
     func permit(_ batch: inout AppendBatch, _ caller: Caller, isImport: Bool) throws(StoreError) {
-        if caller.roles.contains(.app) {
+        if caller.isAny(of: .app) {
             if !isImport, batch.hasAmendments { try permitAmendments(&batch) }
             return
         }
@@ -190,7 +190,7 @@ extension Service {
     /// another's.
     func restrict(_ batch: inout AppendBatch, _ caller: Caller) throws(StoreError) {
         let beginnings = batch.drafts.filter { $0.type == "conversation.started" }
-        guard !caller.roles.contains(.app), let first = beginnings.first?.conversation else { return }
+        guard !caller.isAny(of: .app), let first = beginnings.first?.conversation else { return }
         (batch.newOnly, batch.own) = try reader.fresh { views throws(StoreError) in
             // What comes into the views from here on the writer sees, too.
             let position = try views.conversationVersion(first).at

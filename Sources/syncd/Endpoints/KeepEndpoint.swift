@@ -50,7 +50,7 @@ extension Service {
             return exchange.refuse(
                 .parameter, "as: whose conversation with \(other) it is", hint: "POST /v1/direct/\(other)?as=<user>")
         }
-        guard request.caller.roles.contains(.app) || request.caller.isUser(user) else {
+        guard request.caller.isAny(of: .app) || request.caller.isUser(user) else {
             return exchange.refuse(.author, "as: \(user) is another one than the token is for")
         }
         guard !user.hasSameBytes(as: other) else {
