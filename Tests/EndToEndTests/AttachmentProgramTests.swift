@@ -286,6 +286,7 @@ struct AttachmentProgramTests {
         let files = StoreFiles(daemon.store)
         let wanted = try #require(Digest(hexadecimal: digest))
         waitWhile((try? AttachmentCopy(files).all(.unnamed, limit: 9).map(\.digest)) != [wanted])
+        #expect(try AttachmentCopy(files).all(.unnamed, limit: 9).map(\.digest) == [wanted])
         #expect(try daemon.syncctl("attachment", "get", digest, "--out", folder.file("got")).code == 1)
         let backup = try Programs.syncctl(daemon.store, ["backup", "create", folder.file("backups"), "--json"])
         #expect(backup.code == 0 && backup.lines.first?["attachments_unnamed"] as? Int == 1, "\(backup)")
