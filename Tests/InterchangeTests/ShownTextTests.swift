@@ -23,11 +23,13 @@ import Testing
     func slackNames() throws {
         let folder = try TemporaryFolder.made()
         try FileManager.default.createDirectory(atPath: folder.file("export"), withIntermediateDirectories: true)
-        try Data("[]".utf8).write(to: URL(filePath: folder.file("export/channels.json")))
+        try Data(#"[{"id":"C1","name":"general","created":1}]"#.utf8).write(
+            to: URL(filePath: folder.file("export/channels.json")))
         let users =
             #"[{"id":"U1","real_name":"김하늘","profile":{"display_name":"하늘"}},{"id":"U2","profile":{"real_name":"이서준","display_name":""}}]"#
         try Data(users.utf8).write(to: URL(filePath: folder.file("export/users.json")))
-        let fields = try Imported(folder.file("export"), as: .slack).events.map { $0.object.object("fields") }
+        let fields = try Imported(folder.file("export"), as: .slack).events
+            .filter { $0.type == "profile.changed" }.map { $0.object.object("fields") }
         #expect(fields.map { $0?.string("name") } == ["하늘", "이서준"])
         #expect(fields.map { $0?.string("realName") } == ["김하늘", nil])
     }

@@ -42,8 +42,8 @@ struct FormatExport {
         let belonging = [
             "openai": ["context", "survey"], "dialogues": ["survey"], "html": ["timezone", "out", "proof"],
         ]
-        for option in ["context", "survey", "timezone", "out", "proof"]
-        where arguments.value(option) != nil || arguments.flag(option) {
+        let given = ["context", "survey", "timezone", "out"].filter { arguments.value($0) != nil }
+        for option in given + (arguments.flag("proof") ? ["proof"] : []) {
             guard belonging[format]?.contains(option) ?? false else {
                 throw usageFailure("--\(option) does not go with --format \(format)")
             }
