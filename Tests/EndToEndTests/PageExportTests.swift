@@ -36,7 +36,7 @@ struct PageExportTests {
 
     private static let svg = Data(#"<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>"#.utf8)
 
-    @Test("Pictures of the store are in the page or beside it, from a daemon, from a named node and from the files alike (INV-3)")
+    @Test("Pictures of the store are in the page or beside it, from a daemon, a named node and the files alike")
     func pictures() async throws {
         let daemon = try DaemonProcess("n")
         try daemon.start()
@@ -72,6 +72,18 @@ struct PageExportTests {
             ], in: folder.path)
         #expect(remote.code == 0 && comparable(remote.text) == comparable(page.output), "\(remote.errors)")
 
+        // A user reads what is theirs, and no heads.
+        let made = try #require(
+            APIClient(socket: daemon.store + "/api.sock").ask(
+                "POST", "/v1/credentials", body: #"{"principal":"x/y","roles":["user:kim"]}"#)?.1.first)
+        let token = try folder.write(Data((made["token"] as? String ?? "").utf8), to: "token")
+        let own = try await Tool.named("syncctl").run(
+            [
+                "export", "--format", "html", "--conversation", "c", "--lang", "ko", "--utc", "--url",
+                "unix:\(daemon.store)/api.sock", "--token-file", token,
+            ], in: folder.path)
+        #expect(own.code == 0 && own.text.contains(image) && !own.text.contains("<dt>헤드"), "\(own.errors)")
+
         let out = folder.file("페이지 1.html")
         let written = try export(daemon.store, ["--out", out])
         #expect(written.code == 0 && written.output.isEmpty, "\(written.errors)")
@@ -95,7 +107,7 @@ struct PageExportTests {
         #expect(damaged.output.contains("SHA-256 \(names[0]) · 이 노드에 파일 내용이 없음"))
     }
 
-    @Test("With --proof the page names the file beside it that proves its events; without one there is no page (INV-3)")
+    @Test("With --proof the page names the file beside it that proves its events; without one there is no page")
     func proof() throws {
         let daemon = try DaemonProcess("n")
         try daemon.start()

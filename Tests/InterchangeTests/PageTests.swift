@@ -186,7 +186,9 @@ import Testing
             let page = try page(script, language) { settings in
                 settings.bytes = { digest, _, _ in found[String(digest.description.prefix(1))] }
             }
-            let image = "<figure><img alt=\"고양이 &quot;나비&quot; &lt;1&gt;\" width=\"320\" height=\"200\" src=\"data:image/png;base64,"
+            let image =
+                "<img alt=\"고양이 &quot;나비&quot; &lt;1&gt;\" width=\"320\" height=\"200\" "
+                + "src=\"data:image/png;base64,"
             #expect(page.contains(image + base64Text(Self.png)) && !page.contains(Self.digest("1")))
             #expect(page.contains("<a href=\"c.files/5.jpg\">"))
             return page.matches(of: /<p dir="auto">([^<]*)/).map { String($0.1) }
@@ -208,10 +210,11 @@ import Testing
         ] {
             #expect(english[number].hasSuffix(words))
         }
-        #expect(try page(script).contains("<p>음성 내용:</p>\n<div class=\"text\" dir=\"auto\" lang=\"ko\">안녕하세요\n여보세요<"))
+        let said = "<p>음성 내용:</p>\n<div class=\"text\" dir=\"auto\" lang=\"ko\">안녕하세요\n여보세요<"
+        #expect(try page(script).contains(said))
     }
 
-    @Test("Bytes in the event count only if they are those of its SHA-256, and a page has room for so many bytes of pictures")
+    @Test("Bytes in the event count only if their SHA-256 says so; a page has room for so many bytes of pictures")
     func bounds() throws {
         var script = Script()
         var forged = Self.item("1", "image/png")

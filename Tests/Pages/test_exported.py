@@ -1,7 +1,11 @@
 """The page of `export --format html`, as its readers open it: on a phone, in the dark, on paper."""
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
 from datetime import timedelta
@@ -11,7 +15,7 @@ from urllib.parse import quote
 
 from browser import Browser, missing
 from chat_store import Chats, picture
-from store import BOT, DATA, HOSTILE, INVENTED, START, USER, Daemon, dialogues, said
+from store import BINARIES, BOT, DATA, HOSTILE, INVENTED, ROOT, START, USER, Daemon, dialogues, said
 
 # Every text that is drawn: how well it is seen, and whether it takes room at all.
 TEXTS = """
@@ -112,6 +116,18 @@ class ExportedPageTests(unittest.TestCase):
         self.seen(b)
         self.assertIsNone(b.run("return window.hacked ?? null"))
         self.assertEqual(b.run("return [document.scripts.length, document.querySelectorAll('article').length, performance.getEntriesByType('resource').length]"), [0, len(HOSTILE), 0])
+
+    def test_what_proves_the_page_is_checked_by_both_checkers(self) -> None:
+        path = self.folder / "proven.html"
+        self.daemon.ctl("export", "--format", "html", "--conversation", "c-88", "--lang", "ko", "--out", str(path), "--proof")
+        self.page.driver.get("file://" + quote(str(path)))
+        ids = self.page.run("return [...document.querySelectorAll('article')].map((one) => one.id.slice(2))")
+        self.assertIn(hashlib.sha256(path.with_suffix(".proof").read_bytes()).hexdigest(), self.page.text("footer"))
+        for checker in ([str(BINARIES / "syncctl"), "check-proof"], [sys.executable, "-B", str(ROOT / "Scripts" / "verify.py"), "--proof"]):
+            done = subprocess.run([*checker, str(path.with_suffix(".proof")), "--json"], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            # And the edit, which stands with its message.
+            self.assertEqual(json.loads(done.stdout.splitlines()[-1])["events"], len(ids) + 1)
 
     @unittest.skipUnless((DATA / "ko_hgtods").exists(), "the real dialogues are not beside the project")
     def test_a_real_dialogue(self) -> None:

@@ -31,7 +31,9 @@ struct PageAttachment {
     /// Its bytes as far as the page is to have them: those in the event, else those of the store. What a picture is its own bytes say, not its name.
     ///
     /// - Parameter most: So many of a picture may stand in the page.
-    func bytes(_ most: Int, from store: (_ digest: Digest, _ item: JSONObject, _ most: Int) -> PageBytes?) -> PageBytes? {
+    func bytes(
+        _ most: Int, from store: (_ digest: Digest, _ item: JSONObject, _ most: Int) -> PageBytes?
+    ) -> PageBytes? {
         let digest = item.string("sha256").flatMap { Digest(hexadecimal: $0) }
         if let bytes = item.string("data").flatMap(base64Bytes), bytes.count <= most, Picture.mediaType(bytes) != nil,
             digest.map({ SHA256().digest(bytes) == $0 }) ?? true

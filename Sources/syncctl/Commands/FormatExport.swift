@@ -70,7 +70,9 @@ struct FormatExport {
         if let page { writer = page.page } else { writer = try Self.writer(format, session) }
     }
 
-    private static func writer(_ format: String, _ session: Session) throws(CommandFailure) -> any ConversationWriter {
+    private static func writer(
+        _ format: String, _ session: Session
+    ) throws(CommandFailure) -> any ConversationWriter {
         let arguments = session.arguments
         var survey: SurveyWish?
         if let text = arguments.value("survey") {
