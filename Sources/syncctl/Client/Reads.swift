@@ -34,6 +34,14 @@ final class Reads {
     /// Whether a node was named: it has no files here.
     var isElsewhere: Bool { location == nil }
 
+    /// The same place for what is read otherwise than by these functions.
+    var place: NodeOrFiles {
+        get throws(CommandFailure) {
+            if let pages { return .daemon(pages.client) }
+            return .files(try files())
+        }
+    }
+
     /// The files of the store here; where there is none, says so.
     private func files() throws(CommandFailure) -> StoreFiles {
         if let location { return location.files }

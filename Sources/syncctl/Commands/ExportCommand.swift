@@ -31,6 +31,9 @@ enum ExportCommand {
                     "syncctl export --format html --conversation c-88 > c-88.html",
                     "a conversation to be read in a browser and on paper"),
                 .init(
+                    "syncctl export --format html --conversation c-88 --out c-88.html --proof",
+                    "the page, and c-88.proof with what proves it"),
+                .init(
                     "syncctl export --format openai --survey satisfaction=dissatisfied",
                     "conversations that did not help, as lines for fine-tuning"),
                 .init(

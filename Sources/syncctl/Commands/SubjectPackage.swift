@@ -294,12 +294,9 @@ final class SubjectPackage {
             // What others call themselves is theirs, too.
             guard isFull || user.hasSameBytes(as: person) else { return nil }
             let fields = (try? views.profile(user: user)) ?? []
-            for name in ["displayName", "name"] {
-                guard let value = fields.first(where: { $0.name == name })?.winner.value else { continue }
-                let text = JSONObject(validated: Array(#"{"v":\#(value)}"#.utf8)).string("v")
-                if let text, !text.isEmpty { return text }
-            }
-            return nil
+            guard let value = fields.first(where: { $0.name == "name" })?.winner.value else { return nil }
+            let text = JSONObject(validated: Array(#"{"v":\#(value)}"#.utf8)).string("v")
+            return text.flatMap { $0.isEmpty ? nil : $0 }
         }
     }
 

@@ -162,6 +162,10 @@ enum KoreanHelp {
         "dialogues: answers of this survey (default: satisfaction). With VALUE, openai and dialogues: only what was answered so.":
             "dialogues: 이 설문의 응답(기본값: satisfaction). VALUE를 주면 openai와 dialogues는 그렇게 응답한 것만 출력합니다.",
         "html: in which times are shown (default: this machine's).": "html: 시각을 표시할 시간대(기본값: 이 컴퓨터의 시간대).",
+        "html: writes the page there, and large pictures beside it; the file must not exist.":
+            "html: 페이지를 이 파일에 쓰고 큰 사진은 그 옆에 둡니다. 이미 있는 파일에는 쓰지 않습니다.",
+        "html: with what proves the events, in a file beside the one of --out.":
+            "html: 이벤트를 증명하는 파일을 --out 파일 옆에 함께 만듭니다.",
     ]
 
     private static let arguments: [String: String] = [
@@ -208,6 +212,7 @@ enum KoreanHelp {
         "a month, for a spreadsheet": "스프레드시트에서 볼 한 달 치",
         "headers, salts, payloads, keys and signed heads": "헤더, 솔트, 내용, 키, 서명된 헤드",
         "a conversation to be read in a browser and on paper": "브라우저와 종이에서 읽을 대화 하나",
+        "the page, and c-88.proof with what proves it": "페이지와, 그것을 증명하는 c-88.proof",
         "conversations that did not help, as lines for fine-tuning": "도움이 되지 않은 대화를 미세 조정용 줄로",
         "questions and answers, with what users thought of them": "질문과 답변, 그리고 사용자의 평가",
     ]

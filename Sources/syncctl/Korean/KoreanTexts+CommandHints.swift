@@ -18,6 +18,7 @@ extension KoreanTexts {
             "종류마다 이름을 쓰십시오. 패턴은 구독과 /v1/changes에서 쓸 수 있습니다"),
         Phrase("one of them", "그중 하나만 쓰십시오"),
         Phrase("another name; nothing is overwritten", "다른 이름을 쓰십시오. 덮어쓰지 않습니다"),
+        Phrase("--out FILE says where the page goes", "--out FILE로 페이지를 저장할 곳을 정하십시오"),
         Phrase(
             "again later: a peer that has them may come; 'syncctl attachment list --missing' has all such",
             "나중에 다시 하십시오. 내용이 있는 피어가 연결될 수 있습니다. 목록: 'syncctl attachment list --missing'"),
