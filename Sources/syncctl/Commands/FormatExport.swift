@@ -3,7 +3,7 @@ internal import EventStore
 internal import Interchange
 internal import SillokAPI
 
-/// What was said, in a form that others read: `export --format`.
+/// What was said, in a form that others read: `export --format` and `dialogues`.
 struct FormatExport {
     static let options: [Command.Option] = [
         .value(
@@ -22,16 +22,16 @@ struct FormatExport {
     )
 
     private let session: Session
-    private let format: String
     private let writer: any ConversationWriter
     private let reads: Reads
     /// `nil` where the files are elsewhere, or may not be read.
     private let erasures: OwnErasures?
     private let query: TimelineQuery
-    private let range: TimeRange
+    let range: TimeRange
+    private var isPage: Bool { writer is ConversationPage }
 
     /// `nil`: the native form is wanted.
-    init?(_ session: Session) throws(CommandFailure) {
+    static func asked(_ session: Session) throws(CommandFailure) -> FormatExport? {
         let arguments = session.arguments
         let format = arguments.value("format") ?? "cloudevents"
         let belonging = ["openai": ["context", "survey"], "dialogues": ["survey"], "html": ["timezone"]]
@@ -50,34 +50,30 @@ struct FormatExport {
         if format == "html", arguments.value("conversation") == nil || arguments.value("user") != nil {
             throw usageFailure("--format html writes one conversation", hint: "--conversation ID")
         }
-        self.session = session
-        self.format = format
         let reads = try Reads(session)
-        self.reads = reads
+        return try FormatExport(session, reads, try writer(format, session, reads))
+    }
+
+    /// Of the part that the session's options name.
+    init(_ session: Session, _ reads: Reads, _ writer: any ConversationWriter) throws(CommandFailure) {
+        (self.session, self.reads, self.writer) = (session, reads, writer)
         erasures = reads.isElsewhere ? nil : (try? reads.log()).flatMap { try? OwnErasures($0) }
-        let selection = try EventSelection(session)
-        (query, range) = (selection.query, selection.range)
-        writer = try Self.writer(format, session, reads)
+        range = try TimeRange(session)
+        var query = TimelineQuery()
+        (query.since, query.until) = (range.since, range.until)
+        self.query = query
     }
 
     private static func writer(
         _ format: String, _ session: Session, _ reads: Reads
     ) throws(CommandFailure) -> any ConversationWriter {
         let arguments = session.arguments
-        var survey: SurveyWish?
-        if let text = arguments.value("survey") {
-            survey = SurveyWish(text: text)
-            let hasValue = survey?.value != nil || format == "dialogues"
-            guard survey != nil, hasValue else {
-                throw usageFailure("--survey '\(text)'", hint: "NAME=VALUE, as satisfaction=dissatisfied")
-            }
-        }
         switch format {
         case "csv": return MessagesCSV()
         case "openai":
             let context = try usage { try arguments.integer("context", in: 1...1_000) }
-            return OpenAILines(context: context, survey)
-        case "dialogues": return DialoguesCSV(survey ?? SurveyWish("satisfaction"))
+            return OpenAILines(context: context, try survey(session, needsValue: true))
+        case "dialogues": return Dialogues(try survey(session) ?? SurveyWish("satisfaction"))
         default:
             var (zone, zoneName) = (session.zone, session.zoneName)
             if let name = arguments.value("timezone") {
@@ -93,6 +89,15 @@ struct FormatExport {
         }
     }
 
+    /// What `--survey` asks for.
+    static func survey(_ session: Session, needsValue: Bool = false) throws(CommandFailure) -> SurveyWish? {
+        guard let text = session.arguments.value("survey") else { return nil }
+        guard let wish = SurveyWish(text: text), wish.value != nil || !needsValue else {
+            throw usageFailure("--survey '\(text)'", hint: "NAME=VALUE, as satisfaction=dissatisfied")
+        }
+        return wish
+    }
+
     /// What a user's profile says; profiles that may not be read are none.
     private static func name(of user: String, _ reads: Reads) -> String? {
         guard let fields = try? reads.profile(of: user) else { return nil }
@@ -106,14 +111,14 @@ struct FormatExport {
     func run() throws(CommandFailure) -> ExitCode {
         range.tell(session)
         let (user, named) = (session.arguments.value("user"), session.arguments.value("conversation"))
-        if format == "html", let named, try reads.conversation(named) == nil {
+        if isPage, let named, try reads.conversation(named) == nil {
             session.say(.noConversation, named)
             return .nothingFound
         }
         try session.output.write(writer.begin())
         if let named {
             try write(named, of: user)
-        } else if let user, format == "csv" {
+        } else if let user, writer is MessagesCSV {
             try write(.user(user), [])
         } else {
             for conversation in try conversations(of: user) { try write(conversation, of: user) }
@@ -122,7 +127,7 @@ struct FormatExport {
             session.remark(.leftOut, String(count), session.translated(reason))
         }
         if writer.written == 0 { session.say(.noEventsMatched) }
-        return writer.written == 0 && format != "html" ? .nothingFound : .success
+        return writer.written == 0 && !isPage ? .nothingFound : .success
     }
 
     /// Those of a user, in the order in which the user came to them, or else all, the latest active first.
@@ -159,7 +164,7 @@ struct FormatExport {
         let owner = user.map { TimelineOwner.user($0) } ?? .conversation(id)
         var scope = query
         scope.conversations = user == nil ? [] : [id]
-        if format == "html", let (summary, participants) = try reads.conversation(id) {
+        if isPage, let (summary, participants) = try reads.conversation(id) {
             conversation.title = summary.string("title")
             conversation.startedBy = summary.string("started_by")
             conversation.messages = UInt64(clamping: summary.integer("messages") ?? 0)
