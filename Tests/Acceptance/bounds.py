@@ -256,7 +256,7 @@ def imports():
         shutil.rmtree(store)
     looked, stored = zip(*found)
     assert max(looked) - looked[0] < 20, found
-    # Views follow, whose caches and merges grow until they have their size.
+    # Views are built beside it, and their memory grows with them at first.
     assert max(stored) < 128, found
 
 
