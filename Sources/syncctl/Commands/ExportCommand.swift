@@ -57,7 +57,7 @@ enum ExportCommand {
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        if let format = try FormatExport(session) { return try format.run() }
+        if let format = try FormatExport.asked(session) { return try format.run() }
         let wanted = try origins(session)
         if session.arguments.flag("evidence") {
             for option in ["after", "through", "user", "conversation", "since", "until", "type", "role", "author"]

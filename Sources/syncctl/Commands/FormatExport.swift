@@ -3,7 +3,7 @@ internal import EventStore
 internal import Interchange
 internal import SillokAPI
 
-/// What was said, in a form that others read: `export --format`.
+/// What was said, in a form that others read: `export --format` and `dialogues`.
 struct FormatExport {
     static let options: [Command.Option] = [
         .value(
@@ -24,7 +24,6 @@ struct FormatExport {
     )
 
     private let session: Session
-    private let format: String
     private let writer: any ConversationWriter
     private let output: ByteOutput
     /// Of a page.
@@ -33,10 +32,10 @@ struct FormatExport {
     /// `nil` where the files are elsewhere, or may not be read.
     private let erasures: OwnErasures?
     private let query: TimelineQuery
-    private let range: TimeRange
+    let range: TimeRange
 
     /// `nil`: the native form is wanted.
-    init?(_ session: Session) throws(CommandFailure) {
+    static func asked(_ session: Session) throws(CommandFailure) -> FormatExport? {
         let arguments = session.arguments
         let format = arguments.value("format") ?? "cloudevents"
         let belonging = [
@@ -58,36 +57,34 @@ struct FormatExport {
         if format == "html", arguments.value("conversation") == nil || arguments.value("user") != nil {
             throw usageFailure("--format html writes one conversation", hint: "--conversation ID")
         }
-        self.session = session
-        self.format = format
         let reads = try Reads(session)
-        self.reads = reads
+        guard format == "html" else { return try FormatExport(session, reads, try writer(format, session)) }
+        let page = try page(session, reads, try TimeRange(session))
+        return try FormatExport(session, reads, page.page, page)
+    }
+
+    /// Of the part that the session's options name.
+    init(
+        _ session: Session, _ reads: Reads, _ writer: any ConversationWriter, _ page: PageExport? = nil
+    ) throws(CommandFailure) {
+        (self.session, self.reads, self.writer, self.page) = (session, reads, writer, page)
         erasures = reads.isElsewhere ? nil : (try? reads.log()).flatMap { try? OwnErasures($0) }
-        let selection = try EventSelection(session)
-        (query, range) = (selection.query, selection.range)
+        range = try TimeRange(session)
+        var query = TimelineQuery()
+        (query.since, query.until) = (range.since, range.until)
+        self.query = query
         output = try ByteOutput(session)
-        page = format == "html" ? try Self.page(session, reads, range) : nil
-        if let page { writer = page.page } else { writer = try Self.writer(format, session) }
     }
 
     private static func writer(
         _ format: String, _ session: Session
     ) throws(CommandFailure) -> any ConversationWriter {
-        let arguments = session.arguments
-        var survey: SurveyWish?
-        if let text = arguments.value("survey") {
-            survey = SurveyWish(text: text)
-            let hasValue = survey?.value != nil || format == "dialogues"
-            guard survey != nil, hasValue else {
-                throw usageFailure("--survey '\(text)'", hint: "NAME=VALUE, as satisfaction=dissatisfied")
-            }
-        }
         switch format {
         case "csv": return MessagesCSV()
         case "openai":
-            let context = try usage { try arguments.integer("context", in: 1...1_000) }
-            return OpenAILines(context: context, survey)
-        default: return DialoguesCSV(survey ?? SurveyWish("satisfaction"))
+            let context = try usage { try session.arguments.integer("context", in: 1...1_000) }
+            return OpenAILines(context: context, try survey(session, needsValue: true))
+        default: return Dialogues(try survey(session) ?? SurveyWish("satisfaction"))
         }
     }
 
@@ -108,6 +105,15 @@ struct FormatExport {
         return try PageExport(session, reads, settings, of: session.arguments.value("conversation") ?? "")
     }
 
+    /// What `--survey` asks for.
+    static func survey(_ session: Session, needsValue: Bool = false) throws(CommandFailure) -> SurveyWish? {
+        guard let text = session.arguments.value("survey") else { return nil }
+        guard let wish = SurveyWish(text: text), wish.value != nil || !needsValue else {
+            throw usageFailure("--survey '\(text)'", hint: "NAME=VALUE, as satisfaction=dissatisfied")
+        }
+        return wish
+    }
+
     /// What a user's profile says; profiles that may not be read are none.
     private static func name(of user: String, _ reads: Reads) -> String? {
         guard let fields = try? reads.profile(of: user) else { return nil }
@@ -117,14 +123,14 @@ struct FormatExport {
     func run() throws(CommandFailure) -> ExitCode {
         range.tell(session)
         let (user, named) = (session.arguments.value("user"), session.arguments.value("conversation"))
-        if format == "html", let named, try reads.conversation(named) == nil {
+        if page != nil, let named, try reads.conversation(named) == nil {
             session.say(.noConversation, named)
             return .nothingFound
         }
         try output.write(writer.begin())
         if let named {
             try write(named, of: user)
-        } else if let user, format == "csv" {
+        } else if let user, writer is MessagesCSV {
             try write(.user(user), [])
         } else {
             for conversation in try conversations(of: user) { try write(conversation, of: user) }
@@ -171,7 +177,7 @@ struct FormatExport {
         let owner = user.map { TimelineOwner.user($0) } ?? .conversation(id)
         var scope = query
         scope.conversations = user == nil ? [] : [id]
-        if format == "html", let (summary, participants) = try reads.conversation(id) {
+        if page != nil, let (summary, participants) = try reads.conversation(id) {
             conversation.title = summary.string("title")
             conversation.startedBy = summary.string("started_by")
             conversation.messages = UInt64(clamping: summary.integer("messages") ?? 0)

@@ -62,6 +62,11 @@ extension KoreanTexts {
             "syncctl receipt --out FILE makes a receipt, syncctl history UID --proof > FILE a proven answer",
             "영수증은 syncctl receipt --out FILE, 증명이 붙은 결과는 syncctl history UID --proof > FILE로 만듭니다"),
         Phrase("a file, or --format native", "파일로 주거나 --format native를 쓰십시오"),
+        Phrase(
+            "native NDJSON made of it, each line with type, user, subject, time and data; or --format, "
+                + "where it is something else",
+            "줄마다 type, user, subject, time, data가 있는 NDJSON으로 바꾸어 가져오십시오. 다른 파일이라면 --format을 쓰십시오"),
+        Phrase("--format firestore", "--format firestore일 때 씁니다"),
         Phrase("--format with one of: {0}", "--format에 쓸 수 있는 값: {0}"),
         Phrase(
             "--conversation ID takes all of it as a conversation of its own; --dates day-first or month-first "
