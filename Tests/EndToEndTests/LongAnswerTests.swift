@@ -37,7 +37,9 @@ struct LongAnswerTests {
         let appending = Task.detached {
             var count = 0
             while !Task.isCancelled {
-                guard try Programs.syncctl(daemon.store, ["append", "-"], input: Self.lines(10)).code == 0 else { break }
+                guard try Programs.syncctl(daemon.store, ["append", "-"], input: Self.lines(10)).code == 0 else {
+                    break
+                }
                 count += 1
             }
             return count

@@ -73,7 +73,8 @@ struct FormatExport {
         var query = TimelineQuery()
         (query.since, query.until) = (range.since, range.until)
         self.query = query
-        output = try ByteOutput(session)
+        // A page alone may go to a file.
+        output = try ByteOutput(session, to: page == nil ? nil : session.arguments.value("out"))
     }
 
     private static func writer(
