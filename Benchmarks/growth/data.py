@@ -88,14 +88,20 @@ def rfc3339(milliseconds):
     return datetime.datetime.fromtimestamp(milliseconds / 1_000, datetime.timezone.utc).isoformat().replace("+00:00", "Z")
 
 
+def write_lines(path, events):
+    """A file for `syncctl import`; events without an id get one there."""
+    with open(path, "w", encoding="utf-8") as file:
+        for id, kind, user, conversation, author, time, payload in events:
+            name = f'"id":"{id}",' if id else ""
+            file.write(f'{{{name}"type":"{kind}","user":"{user}","subject":"conversation/{conversation}","author":"{author}",'
+                       f'"time":"{rfc3339(time)}","data":{payload}}}\n')
+
+
 def fill_sillok(syncctl, folder, count):
     """A store at rest, made by `syncctl import`."""
     run(syncctl, "--store", folder, "init", "--name", "bench")
     lines = folder + ".ndjson"
-    with open(lines, "w", encoding="utf-8") as file:
-        for id, kind, user, conversation, author, time, payload in Events(count):
-            file.write(f'{{"id":"{id}","type":"{kind}","user":"{user}","subject":"conversation/{conversation}","author":"{author}",'
-                       f'"time":"{rfc3339(time)}","data":{payload}}}\n')
+    write_lines(lines, Events(count))
     try:
         run(syncctl, "--store", folder, "import", lines, "--quiet")
     finally:

@@ -4,18 +4,19 @@ import math
 import os
 import socket
 import statistics
+import subprocess
 import time
 
 from comparison.processes import Failed
 
 
 class Cost:
-    def __init__(self, wall, processor, read, rows):
-        self.wall, self.processor, self.read, self.rows = wall, processor, read, rows
+    def __init__(self, wall, processor, read, rows, memory):
+        self.wall, self.processor, self.read, self.rows, self.memory = wall, processor, read, rows, memory
 
 
 def process(*words, accepted=(0,)):
-    """Runs a program to its end: milliseconds, milliseconds of processor, bytes it read, lines it wrote."""
+    """Runs a program to its end: milliseconds, milliseconds of processor, bytes it read, lines it wrote, and its most bytes of memory."""
     words = [str(word) for word in words]
     reading, writing = os.pipe()
     actions = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), (os.POSIX_SPAWN_DUP2, writing, 1),
@@ -35,7 +36,7 @@ def process(*words, accepted=(0,)):
     _, status, used = os.wait4(child, 0)
     if os.waitstatus_to_exitcode(status) not in accepted:
         raise Failed(f"{' '.join(words[:6])} ended with {os.waitstatus_to_exitcode(status)}")
-    return Cost(wall * 1e3, (used.ru_utime + used.ru_stime) * 1e3, read, lines)
+    return Cost(wall * 1e3, (used.ru_utime + used.ru_stime) * 1e3, read, lines, used.ru_maxrss * 1024)
 
 
 class Caller:
@@ -72,6 +73,29 @@ class Caller:
         if status[1] != b"200":
             raise Failed(f"{path}: {status[1].decode()} {body[:300]!r}")
         return wall * 1e3, body.count(b"\n")
+
+
+class KeptPsql:
+    """One kept connection of psql."""
+
+    def __init__(self, where):
+        self.child = subprocess.Popen(["psql", "-XAtq", "-d", where], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.ask("SELECT 1")
+
+    def close(self):
+        self.child.stdin.close()
+        self.child.wait()
+
+    def ask(self, sql):
+        """Milliseconds, and lines of the answer."""
+        start, lines = time.perf_counter(), 0
+        self.child.stdin.write(f"{sql};\n\\echo 'no more rows'\n".encode())
+        self.child.stdin.flush()
+        while (line := self.child.stdout.readline()) != b"no more rows\n":
+            if not line:
+                raise Failed(f"psql ended at: {sql}")
+            lines += 1
+        return (time.perf_counter() - start) * 1e3, lines
 
 
 def processor_of(pid):

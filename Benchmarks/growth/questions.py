@@ -1,13 +1,13 @@
-"""What is asked. Each answer has the same number of rows at every size, so its cost should be the same, too."""
+"""What is asked. Each answer has the same number of rows at every size, so its cost should be the same, too; but for those that grow."""
 
-from growth.data import EPOCH, rfc3339
+from growth.data import EPOCH, Events, rfc3339
 
 ROWS = 'SELECT time, type, author, conversation, payload FROM event WHERE'
 
 
 class Question:
-    def __init__(self, name, words, path, sql, rows=50):
-        self.name, self.words, self.path, self.sql, self.rows = name, words, path, sql, rows
+    def __init__(self, name, words, path, sql, rows=50, grows=False):
+        self.name, self.words, self.path, self.sql, self.rows, self.grows = name, words, path, sql, rows, grows
 
 
 def questions(count):
@@ -16,13 +16,15 @@ def questions(count):
     hour = [rfc3339(middle), rfc3339(after)]
     newest = "ORDER BY time DESC, position DESC LIMIT"
 
+    first = next(iter(Events(count)))[0]
+
     def of(owner, name):
         return f"{ROWS} {owner} = '{name}'"
 
     return [
         Question("start of a process", ["--version"], None, "SELECT 1", 0),
-        Question("history, last 50", ["history", "u-00500", "--last", "50"], "/v1/users/u-00500/history?limit=50",
-                 f"""{of('"user"', 'u-00500')} {newest} 50"""),
+        Question("history, last 50", ["history", "u-00005", "--last", "50"], "/v1/users/u-00005/history?limit=50",
+                 f"""{of('"user"', 'u-00005')} {newest} 50"""),
         Question("history of the heaviest, last 50", ["history", "u-heavy", "--last", "50"],
                  "/v1/users/u-heavy/history?limit=50", f"""{of('"user"', 'u-heavy')} {newest} 50"""),
         Question("history, an hour in the middle, 50", ["history", "u-heavy", "--since", hour[0], "--until", hour[1], "--first", "50"],
@@ -44,6 +46,7 @@ def questions(count):
         Question("conversations, newest 50", ["conversations", "--last", "50"], "/v1/conversations?limit=50", None),
         Question("rooms of the heaviest, newest 50", ["rooms", "u-heavy", "--last", "50"], "/v1/users/u-heavy/conversations?limit=50", None),
         Question("digest", ["digest"], None, None, 1),
+        Question("one event", ["show", first], f"/v1/events/{first}", f"{ROWS} id = '{first}'", 1),
         Question("profile", ["profile", "u-heavy"], "/v1/users/u-heavy", None, 1),
         Question("survey", ["survey", "s"], "/v1/surveys/s", None, 1),
         Question("tail of a user of 50, last 10", ["tail", "-n", "10", "-u", "u-fifty"], None,
@@ -58,4 +61,6 @@ def questions(count):
                  f"""{of('"user"', 'u-fifty')} AND position <= {count // 2} ORDER BY time, position""", 25),
         Question("export of a user of 50", ["export", "--user", "u-fifty"], None,
                  f"""{of('"user"', 'u-fifty')} ORDER BY position"""),
+        Question("the whole history of a user, as JSON", ["history", "u-00100", "--last", str(count), "--json"], None,
+                 f"""{of('"user"', 'u-00100')} ORDER BY time, position""", None, grows=True),
     ]

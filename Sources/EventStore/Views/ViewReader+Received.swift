@@ -67,7 +67,7 @@ extension ViewReader {
         _ user: String, _ own: (ref: Int64, known: Memtables.Found), _ connection: Connection
     ) throws(DatabaseError) -> [Occupant] {
         var rooms = OwnRooms(try SortedTable.history.pending(own.ref, known: own.known, connection))
-        _ = try rooms.addRun(of: own.ref, limit: Self.mostRooms, connection)
+        try rooms.addRun(of: own.ref, limit: Self.mostRooms + 1, connection)
         var plain: [Occupant] = []
         for (conversation, hour) in rooms.hours.prefix(Self.mostRooms + 1) {
             if try Occupant.load(user, in: conversation, connection)?.isNamed == true { continue }

@@ -6,6 +6,7 @@ extension ViewReader {
     private static let mostTogether = 20_000
     /// Rows of a conversation that are looked at for its last message, or for those that are unread.
     private static let mostRowsOfRoom = 20_000
+    /// The most that are read together.
     private static let atOnce = 128
 
     /// A row of the list with what is known of it.
@@ -36,11 +37,13 @@ extension ViewReader {
         var found: [FoundRoom] = []
         var (last, looked, isEnd) = (Occupant?.none, 0, false)
         var page = RoomPage()
+        // One more tells whether there are any behind the page, and one of another hour that an hour is whole.
+        let atOnce = min(limit + 2, Self.atOnce)
         while found.count <= limit, !isEnd {
             let chunk = try reading { connection throws(DatabaseError) in
-                try walk.next(atMost: Self.atOnce, connection)
+                try walk.next(atMost: atOnce, connection)
             }
-            isEnd = chunk.count < Self.atOnce
+            isEnd = chunk.count < atOnce
             last = chunk.last ?? last
             looked += chunk.count
             pool += chunk
@@ -71,13 +74,13 @@ extension ViewReader {
         try log.ref(user).map { ($0, tails.history.find($0)) }
     }
 
-    /// Walks through a user's rooms but for those of large conversations; `nil` if they are too many.
+    /// Walks through a user's rooms but for those of large conversations.
     func walk(
         _ user: String, _ own: (ref: Int64, known: Memtables.Found)?, from hour: Int64, _ connection: Connection
-    ) throws(DatabaseError) -> RoomWalk? {
+    ) throws(DatabaseError) -> RoomWalk {
         var pending: [SortedRow] = []
         if let own { pending = try SortedTable.history.pending(own.ref, known: own.known, connection) }
-        return try RoomWalk(user, ref: own?.ref, from: hour, pending, connection)
+        return RoomWalk(user, ref: own?.ref, from: hour, pending)
     }
 
     private static let tooMany = StoreError.tooWide("over 20,000 rooms would have to be looked at together")

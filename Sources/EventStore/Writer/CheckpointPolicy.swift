@@ -51,6 +51,8 @@ struct CheckpointPolicy {
     private var isInUse = false
 
     var isCopying: Bool { copying != .no }
+    /// Whether it is longer than commits without readers make it: then a commit of its own begins it anew, and its file is cut.
+    var isLong: Bool { pages > Self.most + Self.rest }
 
     /// How long the WAL is since it began anew.
     var length: Int { pages }

@@ -80,7 +80,7 @@ final class Checkpointer: Sendable {
         let marks = connection.readMarks()
         let isDue = state.withLock { state in
             state.ended(result, marks: marks)
-            return state.plan.isCopied && state.plan.length >= WALStanding.long
+            return state.plan.isCopied && state.plan.isLong
         }
         return isDue && connection.awaitReaders(patience: Self.patience)
     }
@@ -106,7 +106,7 @@ final class Checkpointer: Sendable {
     var lackOfRoom: StoreError? { state.withLock { $0.lackOfRoom } }
 
     /// Whether all of a long WAL is copied, which only readers keep from beginning anew.
-    var isOnlyRead: Bool { state.withLock { $0.plan.isCopied && $0.plan.length >= WALStanding.long } }
+    var isOnlyRead: Bool { state.withLock { $0.plan.isCopied && $0.plan.isLong } }
     /// Whether readers keep the WAL from being copied.
     var isHeld: Bool { state.withLock { $0.held != nil } }
 
@@ -179,6 +179,8 @@ final class Checkpointer: Sendable {
             switch duty {
             case .copy:
                 if connection == nil { connection = try? open() }
+                // SQLite would sync in one piece what no commit has synced.
+                connection?.writeBackWAL(pages: state.withLock { $0.plan.length })
                 let result = connection.flatMap { copy($0, isSynced: true) }
                 let marks = connection?.readMarks() ?? []
                 var step = CheckpointPolicy.Step.none
@@ -186,7 +188,7 @@ final class Checkpointer: Sendable {
                     state.ended(result, marks: marks)
                     // Nothing may be committed that would ask.
                     step = state.plan.next()
-                    if step == .none, state.plan.isCopied, state.plan.length >= WALStanding.long { step = .between }
+                    if step == .none, state.plan.isCopied, state.plan.isLong { step = .between }
                     state.isWanted = step == .beside
                     return .readers
                 }

@@ -66,16 +66,27 @@ struct ViewsWALTests {
         #expect(try check.step() && check.text(0) == "ok")
     }
 
-    @Test("Without readers it is copied between steps, and no thread is there for it")
+    @Test("Without readers it is copied beside the steps, never by one of them, stays short, and is whole")
     func short() throws {
         let connection = try open()
         let wal = ViewsWAL(connection)
-        for _ in 0..<60 {
-            try connection.execute("INSERT OR REPLACE INTO t VALUES(1, randomblob(2000000))")
+        var copiers = 0
+        for number in 0..<120 {
+            try connection.execute("INSERT OR REPLACE INTO t VALUES(\(number % 3), randomblob(2000000))")
+            let hadCopier = wal.watch != nil
+            let isLong = connection.walPages >= ViewsWAL.duePages
             if wal.isDue { try wal.copyBack() }
-            #expect(wal.watch == nil)
+            #expect(isLong || !hadCopier || wal.watch == nil, "the thread is there for a long one alone")
+            if !hadCopier, isLong {
+                #expect(wal.watch != nil)
+                copiers += 1
+            }
         }
-        #expect(size <= Connection.walBytes(pages: 2 * ViewsWAL.duePages))
-        #expect(wal.due == nil || wal.isDue)
+        #expect(copiers > 0)
+        #expect(size <= Connection.walBytes(pages: 4 * ViewsWAL.duePages))
+        wal.close()
+        #expect(try connection.integer("SELECT count(*) FROM t") == 3)
+        let check = try connection.statement("PRAGMA integrity_check")
+        #expect(try check.step() && check.text(0) == "ok")
     }
 }

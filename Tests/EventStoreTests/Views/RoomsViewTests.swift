@@ -356,6 +356,46 @@ struct RoomsViewTests {
         #expect(lists[0] == lists[1])
     }
 
+    @Test("Of more own rooms than are read together each is told once, at the later of its hours in the run and in the tail (D89)")
+    func manyOwnRooms() throws {
+        var random = SplitMix64(state: 91)
+        var seq = UInt64(0)
+        var last: [String: Int64] = [:]
+        func said(_ conversation: Int, hour: Int64) -> Event {
+            seq += 1
+            last["c-\(conversation)"] = max(last["c-\(conversation)"] ?? .min, hour)
+            return event(
+                1, seq, hlc: Int64(seq), id: seq, time: hour * Self.hour + Int64(seq), conversation: "c-\(conversation)",
+                user: "kim")
+        }
+        let log = try LogFixture()
+        let projector = try Projector(log.files, tails: ViewMemtables())
+        var numbers = Array(0..<1_300)
+        numbers.shuffle(using: &random)
+        try log.deliver(numbers.map { said($0, hour: Int64.random(in: 0...90, using: &random)) })
+        try projector.step()
+        while projector.pending > 0 { try projector.merge() }
+        // Some are newer than what is in the run, some older, and some are in the tail alone.
+        try log.deliver(
+            (0..<400).map { _ in
+                said(Int.random(in: 0..<1_400, using: &random), hour: Int64.random(in: 0...100, using: &random))
+            })
+        try projector.step()
+        let reader = try ViewReader(log.files)
+        let whole = try reader.rooms(of: "kim", limit: 1_500)
+        #expect(told(whole).count == last.count && Set(told(whole)) == Set(last.keys))
+        let hours = told(whole).compactMap { last[$0] }
+        #expect(hours == hours.sorted(by: >))
+        var found: [String] = []
+        var place: RoomPlace?
+        repeat {
+            let page = try reader.rooms(of: "kim", limit: 130, after: place)
+            found += told(page)
+            place = page.next
+        } while place != nil
+        #expect(found == told(whole))
+    }
+
     @Test("One who is not named costs no row when they speak in another conversation (D89)")
     func speakersCostNothing() throws {
         let log = try LogFixture()

@@ -36,19 +36,46 @@ struct OwnRooms {
         }
     }
 
-    /// Adds a user's rooms of the run, as of the open transaction. Returns false where there are more than `limit`.
-    mutating func addRun(of user: Int64, limit: Int, _ connection: Connection) throws(DatabaseError) -> Bool {
-        let select = try connection.statement("SELECT conversation, hour FROM own_room WHERE user = ? LIMIT ?")
-        defer { select.reset() }
-        try select.bind(1, user)
-        try select.bind(2, Int64(limit) + 1)
-        var count = 0
-        while try select.step() {
-            count += 1
-            if count > limit { return false }
-            add(select.int64(0), hour: select.int64(1))
-        }
-        return true
+    /// Adds a user's rooms of the run, at most `limit`, as of the open transaction.
+    mutating func addRun(of user: Int64, limit: Int, _ connection: Connection) throws(DatabaseError) {
+        let rooms = try connection.all(
+            "SELECT hour, conversation FROM own_room WHERE user = ? LIMIT ?",
+            [.integer(user), .integer(Int64(limit))], OwnRoom.init)
+        for room in rooms { add(room.conversation, hour: room.hour) }
+    }
+}
+
+/// A room of the user's own, by the hour of their last message there.
+struct OwnRoom {
+    let hour: Int64
+    let conversation: Int64
+
+    /// Those of the run of a user behind `last`, of later hours first: at most `limit`. All of the user's are gone through, 60 ns each, and
+    /// only these are kept.
+    static func inOrder(
+        of user: Int64, after last: OwnRoom, limit: Int, _ connection: Connection
+    ) throws(DatabaseError) -> [OwnRoom] {
+        try connection.all(
+            """
+            SELECT hour, conversation FROM own_room WHERE user = ?1 AND (hour < ?2 OR hour = ?2 AND conversation < ?3)
+            ORDER BY hour DESC, conversation DESC LIMIT ?4
+            """,
+            [.integer(user), .integer(last.hour), .integer(last.conversation), .integer(Int64(limit))], OwnRoom.init)
+    }
+
+    /// The hour of a user's room in the run.
+    static func hour(
+        of conversation: Int64, _ user: Int64, _ connection: Connection
+    ) throws(DatabaseError) -> Int64? {
+        try connection.integer(
+            "SELECT hour FROM own_room WHERE user = ? AND conversation = ?", .integer(user), .integer(conversation))
+    }
+}
+
+extension OwnRoom {
+    fileprivate init(_ row: Statement) {
+        hour = row.int64(0)
+        conversation = row.int64(1)
     }
 }
 
@@ -71,30 +98,33 @@ struct RoomSums: CompactionListener {
 /// Where they are named, a room stands by the hour of its conversation, else by that of their own last message.
 struct RoomWalk {
     private let user: String
+    private let ref: Int64?
     /// The hour to begin with.
     private let first: Int64
-    /// Their own, those of later hours last; among them may be such as they are named in.
-    private var own: [(hour: Int64, conversation: Int64)] = []
+    /// The hours of their own rooms of the tail, by conversation.
+    private let tail: [Int64: Int64]
+    /// Those of the tail that are to come, of later hours last.
+    private var waiting: [OwnRoom]
+    /// The next of their own, of later hours last; among them may be such as they are named in.
+    private var own: [OwnRoom] = []
+    private var lastOwn: OwnRoom
+    private var isOwnRead = false
     private var named: ArraySlice<Occupant> = []
     private var lastNamed: Occupant?
     private var isNamedRead = false
 
-    /// Own rooms of one user that are looked at together.
-    static let mostOwn = 200_000
+    /// Own rooms that are read together: all of a user's are gone through for them.
+    private static let ownAtOnce = 512
 
     /// - Parameters:
     ///   - first: Rooms of later hours are not wanted.
     ///   - pending: Rows of the user's history that are not in the run.
-    /// - Returns: `nil` if they have over ``mostOwn`` rooms of their own.
-    init?(
-        _ user: String, ref: Int64?, from first: Int64, _ pending: [SortedRow], _ connection: Connection
-    ) throws(DatabaseError) {
-        (self.user, self.first) = (user, first)
-        guard let ref else { return }
-        var rooms = OwnRooms(pending)
-        guard try rooms.addRun(of: ref, limit: Self.mostOwn, connection) else { return nil }
-        own = rooms.hours.lazy.filter { $0.value <= first }.map { (hour: $0.value, conversation: $0.key) }
-        own.sort { $0 < $1 }
+    init(_ user: String, ref: Int64?, from first: Int64, _ pending: [SortedRow]) {
+        (self.user, self.ref, self.first) = (user, ref, first)
+        tail = OwnRooms(pending).hours
+        waiting = tail.lazy.filter { $0.value <= first }.map { OwnRoom(hour: $0.value, conversation: $0.key) }
+        waiting.sort { $0.hour < $1.hour }
+        lastOwn = OwnRoom(hour: first, conversation: .max)
     }
 
     /// The next of them: fewer than `limit` at the end alone.
@@ -102,6 +132,7 @@ struct RoomWalk {
         var rooms: [Occupant] = []
         while rooms.count < limit {
             if named.isEmpty, !isNamedRead { try readNamed(limit, connection) }
+            while own.isEmpty, !isOwnRead { try readOwn(connection) }
             if let next = own.last, named.first.map({ $0.hour < next.hour }) ?? true {
                 own.removeLast()
                 if let room = try ownRoom(next, connection) { rooms.append(room) }
@@ -120,10 +151,23 @@ struct RoomWalk {
         lastNamed = found.last ?? lastNamed
     }
 
+    /// A room that is in the run and in the tail stands where the later hour of the two is.
+    private mutating func readOwn(_ connection: Connection) throws(DatabaseError) {
+        guard let ref else { return isOwnRead = true }
+        let run = try OwnRoom.inOrder(of: ref, after: lastOwn, limit: Self.ownAtOnce, connection)
+        isOwnRead = run.count < Self.ownAtOnce
+        lastOwn = run.last ?? lastOwn
+        own = run.filter { (tail[$0.conversation] ?? .min) < $0.hour }
+        while let next = waiting.last, isOwnRead || next.hour >= lastOwn.hour {
+            waiting.removeLast()
+            let inRun = try OwnRoom.hour(of: next.conversation, ref, connection)
+            if inRun.map({ $0 <= next.hour }) ?? true { own.append(next) }
+        }
+        own.sort { $0.hour < $1.hour }
+    }
+
     /// `nil` where they are named: then it stands by another hour.
-    private func ownRoom(
-        _ room: (hour: Int64, conversation: Int64), _ connection: Connection
-    ) throws(DatabaseError) -> Occupant? {
+    private func ownRoom(_ room: OwnRoom, _ connection: Connection) throws(DatabaseError) -> Occupant? {
         guard var found = try Occupant.load(user, in: room.conversation, connection) else {
             return Occupant(plain: room.conversation, hour: room.hour)
         }
