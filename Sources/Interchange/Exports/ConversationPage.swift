@@ -16,11 +16,15 @@ package final class ConversationPage: ConversationWriter {
         package var now: Int64
         /// What users call themselves, by their ids.
         package var name: (String) -> String?
+        /// The bytes of a small picture, if they are here.
+        package var picture: (Digest) -> [UInt8]?
 
         package init(
-            language: Language, zone: Zone, zoneName: String, now: Int64, name: @escaping (String) -> String?
+            language: Language, zone: Zone, zoneName: String, now: Int64, name: @escaping (String) -> String?,
+            picture: @escaping (Digest) -> [UInt8]? = { _ in nil }
         ) {
-            (self.language, self.zone, self.zoneName, self.now, self.name) = (language, zone, zoneName, now, name)
+            (self.language, self.zone, self.zoneName, self.now) = (language, zone, zoneName, now)
+            (self.name, self.picture) = (name, picture)
         }
     }
 
@@ -36,6 +40,8 @@ package final class ConversationPage: ConversationWriter {
     private var names: [String: String] = [:]
     private var seen = Recent<EventID, (who: String, text: String)>(most: 20_000)
     private static let mostNames = 10_000
+    /// Longest picture that stands in the page itself.
+    package static let longestPicture: UInt64 = 160 << 10
 
     package init(_ settings: Settings) { self.settings = settings }
 
@@ -207,7 +213,9 @@ package final class ConversationPage: ConversationWriter {
         let name = item.string("name") ?? item.string("url")
         let size = item.integer("bytes").map { word(.bytes, String($0)) }
         // What a picture is its own bytes say, not its name.
-        if let bytes = item.string("data").flatMap(base64Bytes), let type = Picture.mediaType(bytes) {
+        if let bytes = bytes(of: item), let type = MediaType.found(in: bytes), type.hasPrefix("image/"),
+            MediaType.inline.contains(type)
+        {
             let alt = item.string("alt") ?? name ?? word(.picture)
             out.raw("<figure><img alt=\"")
             out.text(Sanitizer.line(alt))
@@ -225,6 +233,15 @@ package final class ConversationPage: ConversationWriter {
         out.element(
             "p", "class=\"file\" dir=\"auto\"", Sanitizer.line("\(word(.file)): \(parts.joined(separator: " · "))"))
         out.raw("\n")
+    }
+
+    /// What a picture's item has itself, as items of other programs may, or what the store has of it.
+    private func bytes(of item: JSONObject) -> [UInt8]? {
+        if let bytes = item.string("data").flatMap(base64Bytes) { return bytes }
+        guard let digest = item.string("sha256").flatMap({ Digest(hexadecimal: $0) }),
+            (item.integer("bytes") ?? .max) <= Int64(Self.longestPicture)
+        else { return nil }
+        return settings.picture(digest)
     }
 
     // MARK: Other events

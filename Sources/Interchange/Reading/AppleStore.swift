@@ -4,30 +4,63 @@ internal import Glibc
 
 /// A store of Core Data or SwiftData: an SQLite file whose tables and columns begin with Z.
 ///
-/// One with a write-ahead log is copied first, with that log: the newest rows stand there, and nothing of what was given is written.
+/// One with a write-ahead log is copied first, with that log: the newest rows stand there, and nothing of what was given is written. So is one
+/// that comes in a folder or an archive.
 final class AppleStore {
     typealias Value = ForeignDatabase.Value
 
+    /// How such a file begins.
+    static let signature = Array("SQLite format 3\u{0}".utf8)
+
     private let database: ForeignDatabase
+    private let files: ExportFiles
+    /// Where it is, or its name in the folder or archive.
+    private let place: String
     private let path: String
     private let copy: TemporaryCopy?
     private var known: [String: [String]] = [:]
 
     init(_ files: ExportFiles) throws(ImportError) {
-        guard files.isFile else { throw ImportError(.malformed, files.path, "a single SQLite file is expected") }
-        path = files.path
-        var journal = stat()
-        if stat(path + "-journal", &journal) == 0, journal.st_size > 0 {
+        guard let name = Self.name(in: files) else {
+            throw ImportError(.malformed, files.path, "no .store or .sqlite file in it")
+        }
+        self.files = files
+        let place = files.isFile ? files.path : name
+        (self.place, path) = (place, files.isFile ? place : files.path + "/" + name)
+        if try Self.part(place + "-journal", files)?.next(1).isEmpty == false {
             throw ImportError(
                 .unreadable, path, "a rollback journal stands beside it: open and close it with its app first")
         }
-        var log = stat()
-        let hasLog = stat(path + "-wal", &log) == 0 && log.st_size > 0
-        copy = hasLog ? try TemporaryCopy(of: path) : nil
+        let hasLog = try Self.part(place + "-wal", files)?.next(1).isEmpty == false
+        // SQLite makes this file anew from the log.
+        files.passOver(place + "-shm")
+        let isCopied = hasLog || !files.isFile
+        copy = isCopied ? try TemporaryCopy { suffix throws(ImportError) in try Self.part(place + suffix, files) } : nil
         do throws(DatabaseError) {
-            database = try ForeignDatabase(path: copy?.path ?? path, isOwnCopy: hasLog)
+            database = try ForeignDatabase(path: copy?.path ?? path, isOwnCopy: isCopied)
         } catch {
             throw ImportError(.unreadable, path, error.description)
+        }
+    }
+
+    /// The store of a folder or an archive: the one at the top if there are several.
+    static func name(in files: ExportFiles) -> String? {
+        if files.isFile { return files.names.first }
+        return files.names.filter { $0.hasSuffix(".store") || $0.hasSuffix(".sqlite") }
+            .min { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+    }
+
+    /// A file by its path, or by its name in the folder or archive; `nil`: it is not there.
+    private static func part(_ path: String, _ files: ExportFiles, followsLink: Bool = true) throws(ImportError)
+        -> ByteReader?
+    {
+        do throws(ImportError) {
+            guard files.isFile else { return try files.bytes(path) }
+            let file = try OpenFile(path, followsLink: followsLink, name: path)
+            return FileReader(file, range: 0..<file.size, name: path)
+        } catch {
+            guard error.kind == .missing else { throw error }
+            return nil
         }
     }
 
@@ -94,20 +127,35 @@ final class AppleStore {
         }
     }
 
-    /// Bytes that the store has put into a file of its own, in the folder beside it: the value is 2 and the file's name, a UUID.
-    func external(_ bytes: [UInt8]) throws(ImportError) -> [UInt8]? {
-        guard bytes.first == 2, let name = String(validating: bytes.dropFirst().prefix { $0 != 0 }, as: UTF8.self),
+    /// A value of a row, read where it lies.
+    func value(_ column: String, of table: String, row: Int64, at place: String) throws(ImportError) -> ByteReader {
+        do throws(DatabaseError) {
+            return ValueReader(try database.open(column, of: table, row: row), name: path + ": " + place)
+        } catch {
+            throw ImportError(.malformed, path, at: place, error.description)
+        }
+    }
+
+    /// The file of the store's own that has a value, in the folder beside it: then the value is 2 and the file's name, a UUID. `nil` for any
+    /// other value.
+    static func external(_ value: [UInt8]) -> String? {
+        guard value.first == 2, let name = String(validating: value.dropFirst().prefix { $0 != 0 }, as: UTF8.self),
             UUIDBits(text: name) != nil
         else { return nil }
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        var base = parts.last ?? ""
+        return name
+    }
+
+    /// The bytes of such a file; `nil`: it is not there, or cannot be read.
+    func external(named name: String) -> ByteReader? {
+        let folder = place.dropLast(ExportFiles.lastPart(place).count)
+        return try? Self.part("\(folder)\(support)/_EXTERNAL_DATA/\(name)", files, followsLink: false)
+    }
+
+    /// The name of the folder beside the store that has them.
+    var support: String {
+        var base = ExportFiles.lastPart(place)[...]
         if let dot = base.lastIndex(of: ".") { base = base[..<dot] }
-        let folder = parts.dropLast().joined(separator: "/")
-        let place =
-            (folder.isEmpty && !path.hasPrefix("/") ? "" : folder + "/") + ".\(base)_SUPPORT/_EXTERNAL_DATA/\(name)"
-        let file = try OpenFile(place, followsLink: false, name: place)
-        guard file.size <= 64 << 20 else { throw ImportError(.malformed, place, "it is larger than 64 MiB") }
-        return try file.bytes(0..<file.size, place)
+        return ".\(base)_SUPPORT"
     }
 }
 
@@ -116,7 +164,8 @@ private final class TemporaryCopy {
     private let folder: String
     let path: String
 
-    init(of source: String) throws(ImportError) {
+    /// - Parameter part: What stands under the store's name with this behind it.
+    init(_ part: (_ suffix: String) throws(ImportError) -> ByteReader?) throws(ImportError) {
         let place = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array((place + "/sillok-import-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else {
@@ -124,7 +173,9 @@ private final class TemporaryCopy {
         }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         path = folder + "/copy"
-        for suffix in ["", "-wal"] { try Self.copy(source + suffix, path + suffix) }
+        for suffix in ["", "-wal"] {
+            if let reader = try part(suffix) { try Self.copy(reader, path + suffix) }
+        }
     }
 
     deinit {
@@ -132,12 +183,10 @@ private final class TemporaryCopy {
         rmdir(folder)
     }
 
-    private static func copy(_ source: String, _ target: String) throws(ImportError) {
-        let file = try OpenFile(source, followsLink: true, name: source)
+    private static func copy(_ reader: ByteReader, _ target: String) throws(ImportError) {
         let out = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard out >= 0 else { throw ImportError(.unreadable, target, String(cString: strerror(errno))) }
         defer { close(out) }
-        let reader = FileReader(file, range: 0..<file.size, name: source)
         var chunk = [UInt8](repeating: 0, count: 1 << 20)
         while true {
             let count = try reader.fill(&chunk)

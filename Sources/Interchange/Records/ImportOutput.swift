@@ -9,6 +9,8 @@ package struct ImportedEvent {
     package var variance: Variance
     /// Its id if day and month of its date were exchanged: where an export leaves open which is which, it may be there so.
     package var otherReading: EventID?
+    /// What it names: the bytes come before it.
+    package var attachments: [ImportedAttachment] = []
 }
 
 /// Where formats put what they have read.
@@ -22,6 +24,8 @@ package final class ImportOutput {
     package private(set) var skipped: [String: (count: Int, places: [String])] = [:]
     /// Events by type.
     package private(set) var counts: [String: Int] = [:]
+    /// Attachments that events name and the export has, and their bytes.
+    package private(set) var attachments = (count: 0, bytes: 0)
     /// What is to be known of how the file was read.
     package var remarks: [String] {
         said
@@ -46,16 +50,20 @@ package final class ImportOutput {
 
     /// Hands in an event. One that no store takes is passed over, with the reason.
     package func emit(
-        _ draft: EventDraft, at place: String, _ variance: Variance = .none, otherReading: EventID? = nil
+        _ draft: EventDraft, at place: String, _ variance: Variance = .none, otherReading: EventID? = nil,
+        naming named: [ImportedAttachment] = []
     ) throws(ImportError) {
         do throws(InvalidEvent) { try draft.validate() } catch {
             skip(Self.reason(error), at: place)
             return
         }
         counts[draft.type, default: 0] += 1
+        attachments.count += named.count
+        attachments.bytes += named.reduce(0) { $0 + $1.count }
         guard
             take(
-                ImportedEvent(draft: draft, place: place, variance: variance, otherReading: otherReading))
+                ImportedEvent(
+                    draft: draft, place: place, variance: variance, otherReading: otherReading, attachments: named))
         else {
             throw ImportError(.stopped, file, "no more is wanted")
         }

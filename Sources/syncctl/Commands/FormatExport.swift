@@ -87,9 +87,10 @@ struct FormatExport {
                 (zone, zoneName) = (found, name)
             }
             return ConversationPage(
-                .init(language: session.language, zone: zone, zoneName: zoneName, now: session.now) { user in
-                    Self.name(of: user, reads)
-                })
+                .init(
+                    language: session.language, zone: zone, zoneName: zoneName, now: session.now,
+                    name: { user in Self.name(of: user, reads) },
+                    picture: { reads.attachment($0, most: ConversationPage.longestPicture) }))
         }
     }
 

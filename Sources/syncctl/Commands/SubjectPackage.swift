@@ -25,6 +25,7 @@ final class SubjectPackage {
     private let user: String
     private let folder: String
     private let views: ViewReader
+    private let copy: AttachmentCopy
     private let lines: EventLines
     private let erasures: OwnErasures
     private let isFull: Bool
@@ -39,6 +40,7 @@ final class SubjectPackage {
         isFull = session.arguments.value("others") == "full"
         let views = try FreshViews.open(session, files)
         self.views = views
+        copy = try stored { try AttachmentCopy(files) }
         lines = try stored { try EventLines(views.log) }
         erasures = try stored { try OwnErasures(views.log) }
     }
@@ -300,6 +302,8 @@ final class SubjectPackage {
                 if let text, !text.isEmpty { return text }
             }
             return nil
+        } picture: { [copy] digest in
+            copy.bytes(of: digest, most: ConversationPage.longestPicture)
         }
     }
 
@@ -331,7 +335,6 @@ final class SubjectPackage {
         var place: AttachmentPlace?
         var list: PackageFile?
         var seen: Set<Digest> = []
-        let copy = try stored { try AttachmentCopy(files) }
         while true {
             let page = try stored { [place] in try views.attachments(of: .user(user), limit: 500, before: place) }
             guard let last = page.last else { break }

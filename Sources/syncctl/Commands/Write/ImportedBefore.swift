@@ -63,9 +63,17 @@ struct ImportDifference {
         guard let payload = there.payload, payload != draft.payload else { return }
         let (old, new) = (JSONObject(validated: payload), JSONObject(validated: draft.payload))
         for member in new where old.raw(member.name).map(Array.init) != Array(member.value.raw) {
+            if member.name == "attachments", Self.nameSameBytes(old[member.name], member.value) { continue }
             parts.append(Self.member(member.name, old, new))
         }
         for member in old where new[member.name] == nil { parts.append(Self.member(member.name, old, new)) }
+    }
+
+    /// Whether two lists of attachments name the same bytes: earlier builds put those of small pictures into the item.
+    private static func nameSameBytes(_ one: JSONValue?, _ other: JSONValue) -> Bool {
+        guard let old = try? AttachmentItem.items(one), let new = try? AttachmentItem.items(other) else { return false }
+        return !new.isEmpty && old.map(\.digest) == new.map(\.digest)
+            && one?.elements?.count == other.elements?.count
     }
 
     static func short(_ text: String) -> String { text.count > longest ? text.prefix(longest) + "…" : text }
@@ -92,7 +100,7 @@ struct ImportDifference {
 
     func meaning(_ variance: Variance) -> Meaning {
         switch variance {
-        case .none: return .other
+        case .none: return parts.isEmpty ? .same : .other
         case .time(let within):
             return parts.allSatisfy { $0.name == "time" && $0.isHeader } && distance < within ? .same : .other
         case .content: return parts.contains(where: \.isHeader) ? .other : .same

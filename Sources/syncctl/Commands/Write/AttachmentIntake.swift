@@ -1,0 +1,54 @@
+internal import CommandLineKit
+internal import EventStore
+internal import Interchange
+internal import SillokAPI
+
+/// Puts the bytes that events of an export name, each before its event is handed in.
+final class AttachmentIntake {
+    private let target: ImportTarget
+    /// Bytes of which it is known what became of them: a picture may stand in many messages. Of these many at most (INV-9).
+    private var settled: Set<Digest> = []
+    private static let mostSettled = 10_000
+    private static let mostShown = 20
+
+    private(set) var new = 0
+    private(set) var already = 0
+    /// Those that the node does not take, for their length or media type. Their events name them all the same.
+    private(set) var rejected = 0
+    /// The first of those, with place and reason.
+    private(set) var problems: [(place: String, code: String, message: String)] = []
+
+    init(_ target: ImportTarget) { self.target = target }
+
+    /// Bytes that the node does not take refuse no event: when its configuration takes them, the same import brings them.
+    func put(_ attachment: ImportedAttachment, at place: String) throws(CommandFailure) {
+        guard settled.insert(attachment.digest).inserted else { return }
+        if settled.count > Self.mostSettled { settled = [attachment.digest] }
+        do throws(CommandFailure) {
+            guard let isNew = try target.put(AttachmentBytes(attachment)) else { return }
+            if isNew { new += 1 } else { already += 1 }
+        } catch {
+            let refusals = [ErrorCode.attachmentSize, .attachmentType].map(\.rawValue)
+            guard refusals.contains(error.code) else { throw error }
+            rejected += 1
+            if problems.count < Self.mostShown { problems.append((place, error.code, error.message)) }
+        }
+    }
+}
+
+extension AttachmentBytes {
+    /// Those of an export, which stay there until they are read.
+    fileprivate init(_ attachment: ImportedAttachment) {
+        self.init(digest: attachment.digest, count: attachment.count, mediaType: attachment.mediaType) {
+            () throws(CommandFailure) in
+            do throws(ImportError) {
+                let reader = try attachment.open()
+                return { buffer throws(CommandFailure) in
+                    do throws(ImportError) { return try reader.fill(&buffer) } catch { throw ImportExport.failure(error) }
+                }
+            } catch {
+                throw ImportExport.failure(error)
+            }
+        }
+    }
+}
