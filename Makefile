@@ -1,5 +1,5 @@
 # The one entry: everything a fresh Debian 12 with Swift 6 needs, these targets install themselves.
-.PHONY: reliability openapi acceptance systems help deps build demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale bench-search bench-gate bench-guests deb deb-test monitoring-tools gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean pages-test
+.PHONY: reliability openapi acceptance systems help deps build demo-programs demo test example docs tamper soak sim mutants lint rooms bench bench-peers bench-full bench-scale bench-search bench-gate bench-guests deb deb-test monitoring-tools gates gates-update clients fuzz hostile hostile-venv crash-images asan tsan install clean pages-test
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -47,13 +47,16 @@ help:
 deps:
 	@Scripts/install-packages $(PACKAGES)
 
-build: deps
+build: demo-programs
+	$(SWIFT) build -c release --product sillok-gateway
+
+# What the demo starts.
+demo-programs: deps
 	$(SWIFT) build -c release --product syncd
 	$(SWIFT) build -c release --product syncctl
 	$(SWIFT) build -c release --product sillok-bot
-	$(SWIFT) build -c release --product sillok-gateway
 
-demo: build
+demo: demo-programs
 	@Scripts/demo .build/release
 
 test: deps

@@ -43,6 +43,7 @@ def questions(count):
                  f"{of('conversation', 'c-fifty')} {newest} 50"),
         Question("conversations, newest 50", ["conversations", "--last", "50"], "/v1/conversations?limit=50", None),
         Question("rooms of the heaviest, newest 50", ["rooms", "u-heavy", "--last", "50"], "/v1/users/u-heavy/conversations?limit=50", None),
+        Question("digest", ["digest"], None, None, 1),
         Question("profile", ["profile", "u-heavy"], "/v1/users/u-heavy", None, 1),
         Question("survey", ["survey", "s"], "/v1/surveys/s", None, 1),
         Question("tail of a user of 50, last 10", ["tail", "-n", "10", "-u", "u-fifty"], None,

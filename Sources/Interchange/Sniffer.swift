@@ -9,6 +9,7 @@ package enum Sniffer {
         case format(ExportFormat)
     }
 
+    /// An export that is known and that no importer reads is refused by its name, so that none takes it for another one.
     package static func look(at files: ExportFiles) throws(ImportError) -> Found? {
         guard files.isFile else { return try names(files).map { .format($0) } }
         let name = files.names[0]
@@ -20,9 +21,11 @@ package enum Sniffer {
         guard let first = start.first else { return nil }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
             if let found = lines(start) { return found }
-            if let found = json(start) { return .format(found) }
+            let members = MemberScan.names(start)
+            if let found = json(members) { return .format(found) }
+            if let stranger = stranger(members) { throw refusal(stranger, files) }
         }
-        if let found = text(start, name) { return .format(found) }
+        if let found = try text(start, name, files) { return .format(found) }
         if isOtherText(head) { throw ImportError(.malformed, files.path, TextLines.notUTF8) }
         return nil
     }
@@ -59,7 +62,7 @@ package enum Sniffer {
         if files.file(named: "result.json") != nil { return .telegram }
         if files.file(named: "export.json") != nil { return .matrix }
         for name in files.names.prefix(100) where name.hasSuffix(".txt") || name.hasSuffix(".csv") {
-            if let found = text(try head(files, name)[...], name) { return found }
+            if let found = try text(try head(files, name)[...], name, files) { return found }
         }
         for name in files.names.prefix(100) where name.hasSuffix(".jsonl") {
             if lines(try files.head(name)[...]) == .format(.openai) { return .openai }
@@ -94,9 +97,8 @@ package enum Sniffer {
         return messages.first?.object?["role"] != nil ? .format(.openai) : nil
     }
 
-    /// The names of members in the order in which they stand, however deep, as far as the head goes.
-    private static func json(_ head: ArraySlice<UInt8>) -> ExportFormat? {
-        let seen = MemberScan.names(head)
+    /// What names of members say, however deep they stand, as far as the head goes.
+    private static func json(_ seen: Set<String>) -> ExportFormat? {
         func has(_ names: String...) -> Bool { names.allSatisfy(seen.contains) }
         if has("mapping", "current_node") || has("mapping", "conversation_id") || has("mapping", "parent", "children")
         {
@@ -116,14 +118,31 @@ package enum Sniffer {
         return nil
     }
 
-    private static func text(_ head: ArraySlice<UInt8>, _ name: String) -> ExportFormat? {
+    /// Whose export it is that no importer reads.
+    private static func stranger(_ seen: Set<String>) -> String? {
+        func has(_ names: String...) -> Bool { names.allSatisfy(seen.contains) }
+        if has("exportAt", "conversationId", "recursive") { return "LibreChat" }
+        if has("version", "history", "messages", "role") { return "chatbot-ui" }
+        if has("messages", "sender_name", "timestamp_ms") { return "Instagram or Facebook Messenger" }
+        return nil
+    }
+
+    private static func refusal(_ stranger: String, _ files: ExportFiles) -> ImportError {
+        ImportError(.unknownFormat, files.path, "an export of \(stranger), which import does not read")
+    }
+
+    private static func text(
+        _ head: ArraySlice<UInt8>, _ name: String, _ files: ExportFiles
+    ) throws(ImportError) -> ExportFormat? {
         var lines = TextLines(MemoryReader(Array(head)))
         var first: [String] = []
         while first.count < 8, let line = try? lines.text() { first.append(line) }
         guard let top = first.first else { return nil }
         if KakaoLine.isHeader(ofTable: top) { return .kakaotalk }
         if first.count > 1, KakaoLine.title(top, first[1]) != nil { return .kakaotalk }
-        return WhatsAppHead(top) != nil ? .whatsapp : nil
+        guard let front = WhatsAppHead(top) else { return nil }
+        if front.isOfSignal { throw refusal("Signal", files) }
+        return .whatsapp
     }
 }
 

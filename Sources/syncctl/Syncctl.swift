@@ -6,7 +6,7 @@ enum Syncctl {
     static let subcommands: [Subcommand] = [
         HistoryCommand.entry, ConversationCommand.entry, ConversationsCommand.entry, ProfileCommand.entry,
         RoomsCommand.entry, ContactsCommand.entry, SearchesCommand.entry, UsersCommand.entry, SurveyCommand.entry,
-        SearchCommand.entry, TailCommand.entry, ShowCommand.entry,
+        DialoguesCommand.entry, SearchCommand.entry, TailCommand.entry, ShowCommand.entry,
         WhyCommand.entry,
         DiffCommand.entry,
         ReplayCommand.entry, AppendCommand.entry, ImportCommand.entry, ExportCommand.entry, SubjectCommand.entry,

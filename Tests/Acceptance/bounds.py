@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Acceptance of bounds: no answer has more rows or bytes, or takes longer, than it may, and work ends whose client has left. Run by
 `make acceptance`."""
-import json, os, resource, socket, statistics, sys, threading, time, uuid
-from node import BIN, Client, Connection, Node, event, until
+import json, os, resource, shutil, socket, statistics, sys, threading, time, uuid
+from node import BIN, ROOT, Client, Connection, Node, event, until
 from subscriptions import CHECKS, check, main
 import subprocess
 
 CHECKS.clear()
 ROWS = int(os.environ.get("ROWS", "1000000"))
+MEGABYTES = [int(size) for size in os.environ.get("MEGABYTES", "20,200").split(",")]
+SENTENCES = int(os.environ.get("SENTENCES", "1"))
 LINES, BYTES, SECONDS = 500, 2 << 20, 2.0
 """Of a page: rows, bytes (one MiB and the last line), and time with what a busy machine adds to it."""
 
@@ -212,6 +214,50 @@ def ten_thousand():
         for line in lines:
             line.close()
         node.stop()
+
+
+def telegram(path, megabytes):
+    """An export of Telegram of so many MB: one chat, some of its messages replies, some edited, as it is indented there."""
+    text = "어제부터 두통이 심해서 병원에 갔더니 쉬라고 하네요. " * SENTENCES
+    with open(path, "w") as file:
+        file.write('{\n "name": "방",\n "type": "private_group",\n "id": 5,\n "messages": [')
+        number = 0
+        while number % 1_000 or file.tell() < megabytes * 1_000_000:
+            number += 1
+            reply = f'   "reply_to_message_id": {number - 3},\n' if number % 7 == 0 else ""
+            edited = f'   "edited_unixtime": "{1_700_000_060 + number * 20}",\n' if number % 50 == 0 else ""
+            file.write(("," if number > 1 else "") + f'\n  {{\n   "id": {number},\n   "type": "message",\n'
+                       f'   "date_unixtime": "{1_700_000_000 + number * 20}",\n   "from": "사람 {number % 40}",\n   "from_id": "user{number % 40}",\n'
+                       f'{reply}{edited}   "text": "{number} {text}",\n   "text_entities": []\n  }}')
+        file.write("\n ]\n}\n")
+    return number
+
+
+def peak(*words):
+    """MiB that the command had at most, and its seconds."""
+    began = time.monotonic()
+    process = subprocess.Popen([BIN + "/syncctl", *words], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0, (words, process.returncode)
+    return usage.ru_maxrss / 1024, time.monotonic() - began
+
+
+@check("45 an import of a file ten times as large takes no more memory where it only looks, and stays below a bound where it stores")
+def imports():
+    path, store, found = os.path.join(ROOT, "result.json"), os.path.join(ROOT, "b45"), []
+    for megabytes in MEGABYTES:
+        count = telegram(path, megabytes)
+        subprocess.run([BIN + "/syncctl", "--store", store, "init"], check=True, stdout=subprocess.DEVNULL)
+        looked, stored = (peak("--store", store, "import", path, "--quiet", *more) for more in [["--dry-run"], []])
+        print(f"{megabytes:,} MB, {count:,} messages: --dry-run {looked[0]:.0f} MiB, {looked[1]:.0f} s; stored {stored[0]:.0f} MiB, {stored[1]:.0f} s")
+        found.append((looked[0], stored[0]))
+        os.unlink(path)
+        shutil.rmtree(store)
+    looked, stored = zip(*found)
+    assert max(looked) - looked[0] < 20, found
+    # Views are built beside it, and their memory grows with them at first.
+    assert max(stored) < 128, found
 
 
 if __name__ == "__main__":

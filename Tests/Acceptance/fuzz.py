@@ -329,7 +329,7 @@ def fuzz():
     assert node.process.poll() is None, f"the daemon is gone ({node.process.returncode}), SEED={SEED}: see {node.log.name}"
     until(30, lambda: Client(node).ask("GET", "/readyz")[0] == 200, "not ready after all that")
     top, times = rss(), sorted(run.times)
-    digests = lambda at: subprocess.run([BIN + "/syncctl", "--store", at.folder, "digest"], capture_output=True, text=True).stdout
+    digests = lambda at: subprocess.run([BIN + "/syncctl", "--store", at.folder, "digest", "--search"], capture_output=True, text=True).stdout
     until(60, lambda: digests(node) == digests(peer) != "", f"a peer differs, SEED={SEED}")
     node.stop(), peer.stop()
     code = subprocess.run([BIN + "/syncctl", "--store", node.folder, "verify", "--views"], capture_output=True, text=True)

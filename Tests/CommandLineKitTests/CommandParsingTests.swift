@@ -100,6 +100,33 @@ private func failure(_ words: String...) -> UsageError? {
         #expect(try run("show").positional("event") == nil)
     }
 
+    @Test("A word with a dash behind the first one is a word where the command takes such, unless it is an option")
+    func negatedWords() throws {
+        var table = sampleTable
+        table.commands.append(
+            Command(
+                "search", "texts", arguments: [.init("words", "", count: .repeating(atLeast: 1), mayBeNegated: true)],
+                options: [.value("user", short: "u", "USER", "Of them."), .flag("all", short: "a", "All.")]))
+        func search(_ words: String...) throws(UsageError) -> ParsedArguments? {
+            guard case .run(let arguments) = try table.parse(["search"] + words) else { return nil }
+            return arguments
+        }
+        #expect(try search("두통", "-감기", "--json", "-몸살")?.positionals("words") == ["두통", "-감기", "-몸살"])
+        // Of another command, but not of this one.
+        #expect(try search("두통", "-fever")?.positionals("words") == ["두통", "-fever"])
+        let mixed = try search("두통", "-ukim", "-감기", "-a")
+        #expect(mixed?.positionals("words") == ["두통", "-감기"] && mixed?.flag("all") == true)
+        #expect(mixed?.value("user") == "kim")
+        #expect(try search("두통", "--", "-a", "--json")?.positionals("words") == ["두통", "-a", "--json"])
+        #expect(throws: UsageError.unknownOption("-감", suggestion: nil, command: "search")) {
+            try search("-감기", "두통")
+        }
+        #expect(throws: UsageError.unknownOption("--al", suggestion: "--all", command: "search")) {
+            try search("두통", "--al")
+        }
+        #expect(failure("history", "u", "-감기") == .unknownOption("-감", suggestion: nil, command: "history"))
+    }
+
     @Test func everyUsageError() {
         #expect(failure() == .noCommand)
         #expect(failure("--json") == .noCommand)

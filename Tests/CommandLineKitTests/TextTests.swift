@@ -249,6 +249,15 @@ import Testing
         #expect(lines[3] == "11:04\t\t\t")
     }
 
+    @Test("Rows that go on a table have its headings above them already")
+    func continued() {
+        var table = TextTable([.left("WHO"), .left("TEXT")], isContinued: true)
+        table.add(["b", "안녕"])
+        #expect(table.plain() == ["b\t안녕"])
+        #expect(table.aligned(width: nil) == ["b    안녕"])
+        #expect(table.records() == ["", "WHO: b", "TEXT: 안녕"])
+    }
+
     @Test func recordsForSpeech() {
         var table = TextTable([.left("WHO"), .left("TEXT")])
         #expect(table.isEmpty && table.records().isEmpty)

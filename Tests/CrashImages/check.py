@@ -124,12 +124,12 @@ def contents(findings, recording, store, acknowledged, origins_before, erased=fr
 
 
 def _digests(findings, programs, store, environment):
-    first = programs.control(store, "digest", environment=environment)
+    first = programs.control(store, "digest", "--search", environment=environment)
     for name in os.listdir(store):
         if name.startswith("views."):
             path = os.path.join(store, name)
             shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
-    second = programs.control(store, "digest", environment=environment)
+    second = programs.control(store, "digest", "--search", environment=environment)
     if first[0] or second[0]:
         findings.problem("digest", f"exit {first[0]} and {second[0]}: {(first[2] + second[2]).strip()[-400:]}")
     elif first[1] != second[1]:

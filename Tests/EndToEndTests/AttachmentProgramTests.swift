@@ -236,6 +236,41 @@ struct AttachmentProgramTests {
         }
     }
 
+    @Test(
+        "A node that fetches on demand has nothing until it is asked; then it has that, the same bytes, and no more")
+    func onDemand() throws {
+        let (a, b) = (try DaemonProcess("a"), try DaemonProcess("b"))
+        try a.start()
+        try b.start(environment: ["SYNCD_ATTACHMENTS__FETCH": "on_demand"])
+        #expect(try a.syncctl("peers", "add", "b", b.node()).code == 0)
+        #expect(try b.syncctl("peers", "add", "a", "\(a.node())@127.0.0.1:\(a.port())").code == 0)
+        func missing(_ node: DaemonProcess) throws -> Set<String> {
+            Set(
+                try node.syncctl("attachment", "list", "--missing", "--json").lines.compactMap {
+                    $0["sha256"] as? String
+                })
+        }
+        func isThere(_ digest: String, _ node: DaemonProcess) -> Bool {
+            FileManager.default.fileExists(atPath: "\(node.store)/attachments/\(digest.prefix(2))/\(digest)")
+        }
+        let path = try file("wanted", 700_000)
+        let wanted = try put(a, path), other = try put(a, try file("other", 900, seed: 3))
+        try post(a, [wanted, other])
+        _ = try converge(a, b)
+        // What goes the other way comes by itself: bytes had the time.
+        let own = try put(b, try file("own", 800_000, seed: 4))
+        try post(b, [own])
+        waitWhile(!isThere(own, a))
+        #expect(isThere(own, a))
+        #expect(try missing(b) == [wanted, other] && !isThere(wanted, b))
+
+        #expect(try got(b, wanted) == Data(contentsOf: URL(filePath: path)))
+        #expect(try missing(b) == [other] && isThere(wanted, b) && !isThere(other, b))
+        a.kill()
+        #expect(try got(b, wanted) == Data(contentsOf: URL(filePath: path)))
+        #expect(try b.syncctl("attachment", "verify").code == 2)
+    }
+
     @Test("A message does not wait behind a picture of 20 MB on a slow line; the picture comes whole behind it")
     func messagesFirst() throws {
         let (a, b) = (try DaemonProcess("a"), try DaemonProcess("b"))
@@ -286,6 +321,7 @@ struct AttachmentProgramTests {
         let files = StoreFiles(daemon.store)
         let wanted = try #require(Digest(hexadecimal: digest))
         waitWhile((try? AttachmentCopy(files).all(.unnamed, limit: 9).map(\.digest)) != [wanted])
+        #expect(try AttachmentCopy(files).all(.unnamed, limit: 9).map(\.digest) == [wanted])
         #expect(try daemon.syncctl("attachment", "get", digest, "--out", folder.file("got")).code == 1)
         let backup = try Programs.syncctl(daemon.store, ["backup", "create", folder.file("backups"), "--json"])
         #expect(backup.code == 0 && backup.lines.first?["attachments_unnamed"] as? Int == 1, "\(backup)")
@@ -322,6 +358,7 @@ struct AttachmentProgramTests {
             if round % 2 == 0 { try b.start() } else { try a.start(port: port) }
         }
         #expect(all.count == 20 * rounds)
+        let start = ContinuousClock.now
         _ = try converge(a, b)
         for node in [a, b] {
             var missing = -1
@@ -339,5 +376,11 @@ struct AttachmentProgramTests {
                 #expect(blob == (try Data(contentsOf: URL(filePath: path))))
             }
         }
+        let digests = try [a, b].map { try $0.syncctl("digest").output }
+        #expect(digests[0] == digests[1])
+        // Tests/Reliability reads it.
+        print(
+            "pictures: \(all.count) put at 2 nodes, \(rounds) kills amid them; \(2 * all.count) files equal",
+            "\((ContinuousClock.now - start).components.seconds) s after the last kill")
     }
 }

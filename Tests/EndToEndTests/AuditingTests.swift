@@ -162,7 +162,7 @@ struct AuditingTests {
         let run = try daemon.syncctl("replay", "--all", "--into", copy, "--json")
         #expect(run.code == 0, "\(run.errors)")
         #expect(run.lines.first?["roots"] as? String == "equal" && run.lines.first?["views"] as? String == "equal")
-        let digests = try [daemon.store, copy].map { try Programs.syncctl($0, ["digest"]).output }
+        let digests = try [daemon.store, copy].map { try Programs.syncctl($0, ["digest", "--search"]).output }
         #expect(digests[0] == digests[1] && !digests[0].isEmpty)
         #expect(try Programs.syncctl(copy, ["verify", "--views"]).code == 0)
         #expect(try Programs.syncctl(copy, ["append", "--user", "u", "--text", "x"]).code != 0)

@@ -166,13 +166,14 @@ struct CLIJSONTests {
             #"{"type":"search.remembered","user":"u","data":{"query":"두통"}}"#,
             #"{"type":"message.posted","user":"u","subject":"conversation/c","data":{"attachments":[{"sha256":"\#(picture)","bytes":1}]}}"#,
             #"{"type":"message.posted","user":"u","data":{"attachments":[{"sha256":"\#(node)","bytes":1,"mediaType":"x/y"}]}}"#,
+            #"{"type":"bot.replied","user":"u","author":"b","subject":"conversation/c","cause":"0198e2c4-77aa-7c01-8b1e-0a1b2c3d4e5f","data":{"text":"답"}}"#,
             "nonsense",
         ]
         let commands: [(name: String, words: [String], input: String)] = [
             ("append", ["-"], lines.joined(separator: "\n")), ("append", ["-"], lines[1]),
             ("history", ["u"], ""), ("conversation", ["c"], ""), ("conversation", ["nobody"], ""),
             ("conversations", [], ""), ("conversations", ["--all"], ""), ("profile", ["u"], ""), ("survey", [], ""),
-            ("survey", ["s"], ""), ("search", ["b"], ""), ("search", ["b", "-C", "2"], ""),
+            ("survey", ["s"], ""), ("dialogues", [], ""), ("search", ["b"], ""), ("search", ["b", "-C", "2"], ""),
             ("search", ["제목", "--total"], ""), ("search", ["하늘", "--rank"], ""), ("users", ["--match", "하"], ""),
             ("rooms", ["u"], ""), ("rooms", ["nobody"], ""), ("conversations", ["--user", "u"], ""),
             ("contacts", ["u"], ""), ("contacts", ["nobody"], ""), ("searches", ["u"], ""),

@@ -106,6 +106,12 @@ struct DoorFormsTests {
                 #"{"type":"conversation.started","user":"u3","subject":"conversation/\#(direct)","data":\#(data)}"#
             #expect(api.ask("POST", "/v1/events", body: line)?.0 == 200)
         }
+        // The other one is not known there: it is no one's yet, and who asks first begins it.
+        let five = try token("user:u5")
+        let half =
+            #"{"type":"conversation.started","user":"u3","subject":"conversation/\#(DirectConversation("u5", "y").id)","data":{"participants":["u5","u3","u4"]}}"#
+        #expect(api.ask("POST", "/v1/events", body: half)?.0 == 200)
+        #expect(api.ask("POST", "/v1/direct/y", headers: [five])?.0 == 201)
         let names = (0..<30).map { "\"a\($0)\"" }.joined(separator: ",")
         let crowd =
             #"{"type":"conversation.started","user":"u3","subject":"conversation/\#(direct)","data":{"participants":[\#(names)]}}"#

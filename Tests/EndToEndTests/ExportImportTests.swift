@@ -129,6 +129,60 @@ struct ExportImportTests {
         #expect(try Programs.syncctl(store, ["import", export, "--timezone", "Mars/Base"]).code == 64)
     }
 
+    @Test("What no importer reads is refused by its name, with a way out, and nothing of it is stored")
+    func strangers() throws {
+        let store = try store("strangers")
+        let before = try Programs.syncctl(store, ["vector"]).output
+        for (name, text) in [
+            ("LibreChat", #"{"conversationId":"c","title":"t","exportAt":"x","recursive":false,"messages":[]}"#),
+            ("chatbot-ui", #"{"version":4,"history":[{"id":"1","messages":[{"role":"user","content":"a"}]}]}"#),
+            ("Instagram", #"{"messages":[{"sender_name":"a","timestamp_ms":1579294140000,"content":"b"}]}"#),
+            ("Signal", "[2019-12-24, 12:23] Jane Doe: Hello\nJohn!\n"),
+        ] {
+            let path = try file("stranger", text)
+            for more in [[], ["--dry-run"], ["--format", "auto"]] {
+                let run = try Programs.syncctl(store, ["import", path] + more)
+                #expect(run.code == 65 && run.errors.contains("E_IMPORT_FORMAT"), "\(name): \(run)")
+                #expect(
+                    run.errors.contains("an export of \(name)") && run.errors.contains("native NDJSON made of it"))
+            }
+            let korean = try Programs.syncctl(store, ["import", path, "--lang", "ko"])
+            #expect(korean.errors.contains(name) && korean.errors.contains("NDJSON으로 바꾸어"), "\(korean.errors)")
+        }
+        #expect(try Programs.syncctl(store, ["vector"]).output == before)
+        // With seconds it is a chat of WhatsApp, and it is one where the user says so.
+        let phone = try file("WhatsApp Chat - a.txt", "[2019-12-24, 12:23:01] Jane Doe: Hello\n")
+        #expect(try Programs.syncctl(store, ["import", phone]).code == 0)
+        let said = try file("WhatsApp Chat - b.txt", "[2019-12-24, 12:23] Jane Doe: Hello\n")
+        #expect(try Programs.syncctl(store, ["import", said, "--format", "whatsapp"]).code == 0)
+    }
+
+    @Test("A question without its answer is named, and taken where that is asked for; a later export adds the answer")
+    func partial() throws {
+        func export(_ more: String) throws -> String {
+            try file(
+                "chats.json",
+                #"{"__collections__":{"chats":{"d1":{"senderId":"u","senderName":"User","sentDate":1686045669.5,"#
+                    + #""messageId":"0B1B2C3D-0000-4000-8000-000000000004","text":"아파요"\#(more)}}}}"#)
+        }
+        let store = try store("partial")
+        let path = try export("")
+        let passed = try Programs.syncctl(store, ["import", path])
+        #expect(passed.code == 0 && passed.output.contains("--partial takes it (d1)"), "\(passed)")
+        let taken = try Programs.syncctl(store, ["import", path, "--partial", "--json"])
+        #expect(taken.code == 0 && end(taken)["appended"] == 1 && end(taken)["passed_over"] == 0, "\(taken)")
+        let later = try Programs.syncctl(store, ["import", try export(#","botResponse":"쉬세요""#), "--json"])
+        #expect(end(later)["appended"] == 1 && end(later)["already"] == 1, "\(later)")
+        let pairs = try Programs.syncctl(store, ["dialogues", "--json"]).lines
+        #expect(pairs.first?["question"] as? String == "아파요" && pairs.first?["answer"] as? String == "쉬세요")
+        for words in [
+            [try file("chat.txt", chat(2)), "--partial"], ["-", "--partial"],
+            [try file("n.ndjson", #"{"type":"t","user":"u","data":{}}"#), "--partial"],
+        ] {
+            #expect(try Programs.syncctl(store, ["import"] + words).code == 64, "\(words)")
+        }
+    }
+
     // MARK: Out again
 
     private static let dialogue = [
@@ -157,7 +211,11 @@ struct ExportImportTests {
         ] {
             let runs = try [alone, daemon.store].map { try Programs.syncctl($0, ["export", "--format"] + words) }
             #expect(runs[0].code == 0 && runs[1].code == 0, "\(words): \(runs[0].errors) \(runs[1].errors)")
-            let texts = runs.map { $0.output.replacing(/(Exported at|내보낸 시각:) [0-9: -]*/, with: "") }
+            // When and where a page was made is its own.
+            let texts = runs.map {
+                $0.output.replacing(/(Exported at|내보낸 시각:) [0-9: -]*/, with: "")
+                    .replacing(/<dt>(Node|Log|Head|노드|로그|헤드)<.*/, with: "")
+            }
             #expect(!texts[0].isEmpty && texts[0] == texts[1], "\(words)")
         }
         let page = try Programs.syncctl(alone, ["export", "--format", "html", "--lang", "ko"] + zone).output
@@ -171,10 +229,32 @@ struct ExportImportTests {
             (["openai", "--conversation", "e"], 1), (["dialogues", "--survey", "satisfaction=satisfied"], 1),
             (["cloudevents", "--survey", "a=b"], 64),
             (["html", "--timezone", "Mars/Base", "--conversation", "c"], 64),
+            (["html", "--proof", "--conversation", "c"], 64), (["csv", "--out", "x"], 64), (["csv", "--proof"], 64),
         ] {
             let run = try Programs.syncctl(alone, ["export", "--format"] + words)
             #expect(run.code == code, "\(words): \(run.code) \(run.errors)")
         }
+        // The same pairs by their own command, in all forms.
+        for words in [[], ["--conversation", "c"], ["--user", "u"], ["--survey", "satisfaction=dissatisfied"]] {
+            let runs = try ["export --format dialogues", "dialogues --csv", "dialogues --json", "dialogues --plain"]
+                .map {
+                    try Programs.syncctl(alone, $0.split(separator: " ").map(String.init) + words)
+                }
+            #expect(runs.allSatisfy { $0.code == 0 } && runs[0].output == runs[1].output, "\(words): \(runs)")
+            let pair = try #require(runs[2].lines.first)
+            #expect(pair["question"] as? String == "=안녕 <b>" && pair["seconds"] as? Double == 1, "\(pair)")
+            #expect(pair["satisfaction"] as? String == "dissatisfied" && pair["comment"] is NSNull)
+            #expect(runs[2].lines.last?["count"] as? Int == 1 && runs[2].lines.count == 2)
+            #expect(
+                runs[3].output.split(separator: "\n").count == 2 && runs[3].output.contains("\t=안녕 <b>\t네\t1.000\t"))
+        }
+        for (words, code) in [
+            (["--survey", "satisfaction=satisfied"], Int32(1)), (["--until", "2026-08-01T00:00:01Z"], 1),
+            (["--user", "v"], 1), (["--survey", "="], 64), (["--csv", "--json"], 64), (["--type", "x"], 64),
+        ] {
+            #expect(try Programs.syncctl(alone, ["dialogues"] + words).code == code, "\(words)")
+        }
+        #expect(try Programs.syncctl(alone, ["dialogues", "--lang", "ko"]).output.contains("걸린 초"))
         // One conversation without an answer.
         let lines = try Programs.syncctl(alone, ["export", "--format", "openai"])
         #expect(

@@ -180,11 +180,11 @@ func makePair() throws -> (DaemonProcess, DaemonProcess) {
 /// Waits until both have equal vectors, roots and view digests.
 func converge(_ a: DaemonProcess, _ b: DaemonProcess, seconds: Int = 120) throws -> String {
     for _ in 0..<seconds * 10 {
-        let (one, other) = (try a.syncctl("digest"), try b.syncctl("digest"))
+        let (one, other) = (try a.syncctl("digest", "--search"), try b.syncctl("digest", "--search"))
         if one.code == 0, one.output == other.output { return one.output }
         usleep(100_000)
     }
-    let (one, other) = (try a.syncctl("digest"), try b.syncctl("digest"))
+    let (one, other) = (try a.syncctl("digest", "--search"), try b.syncctl("digest", "--search"))
     for (node, digest) in [(a, one), (b, other)] {
         Issue.record("not equal: exit \(digest.code)\n\(digest.output)\n\(digest.errors)\n\(node.said.suffix(2_000))")
     }

@@ -75,6 +75,33 @@ struct SearchProgramTests {
         }
     }
 
+    @Test("A -word of its own is one that must not be there; --language finds, and --lang says that it does not")
+    func words() throws {
+        let (daemon, api) = try daemon()
+        let korean = #"{"type":"message.posted","user":"kim","data":{"text":"두통 또","lang":"ko"}}"#
+        #expect(api.ask("POST", "/v1/events", body: korean)?.0 == 200)
+        func search(_ words: String...) throws -> (texts: Set<String>, errors: String, code: Int32) {
+            let run = try Programs.syncctl(daemon.store, ["search", "--json"] + words)
+            return (Set(run.lines.compactMap { $0["text"] as? String }), run.errors, run.code)
+        }
+        let all: Set = ["두통 상담", "어제부터 편두통이 심해요", "두통은 두통약으로 😀 두통", "두통 아님", "두통 또"]
+        #expect(try search("두통").texts == all)
+        let without = all.subtracting(["두통 상담", "두통은 두통약으로 😀 두통"])
+        #expect(try search("두통", "-상담", "-두통약").texts == without)
+        #expect(try search("두통", "-상담", "-n", "9", "-두통약", "-C0").texts == without)
+        #expect(try search("--", "-상담", "두통", "-두통약").texts == without)
+        let unknown = try search("두통", "--상담")
+        #expect(unknown.code == 64 && unknown.errors.contains("syncctl search --help"), "\(unknown)")
+
+        let filtered = try search("두통", "--language", "ko")
+        #expect(filtered.texts == ["두통 또"] && !filtered.errors.contains("--language"))
+        let told = try search("두통", "--lang", "ko")
+        #expect(told.texts == all && told.errors.contains("--language ko"), "\(told)")
+        #expect(try !search("두통", "--lang", "ko", "--language", "ko").errors.contains("--language"))
+        let human = try Programs.syncctl(daemon.store, ["search", "두통", "--lang", "ko"])
+        #expect(human.output.contains("작성자") && human.errors.contains("찾으려면 --language ko"), "\(human)")
+    }
+
     @Test("What cannot be looked for is refused, and says what can")
     func refusals() throws {
         let (daemon, api) = try daemon()

@@ -167,7 +167,7 @@ struct Script {
     @Test("Pairs: the question is the cause, else the last one; the last answer to a survey about a reply counts")
     func dialogues() throws {
         let (store, _) = try asked()
-        let text = try store.text(DialoguesCSV(SurveyWish("satisfaction")), "c")
+        let text = try store.text(Dialogues(SurveyWish("satisfaction")), "c")
         let rows = text.components(separatedBy: "\r\n").dropLast().map { $0.components(separatedBy: ",") }
         #expect(rows.map { $0[4] } == ["question", "어디가요?", "아파요", "네"])
         // No formula.
@@ -176,7 +176,7 @@ struct Script {
         #expect(rows.map { $0[8] } == ["satisfaction", "satisfied", "dissatisfied", "satisfied"])
         #expect(rows.map { $0[9] } == ["reason", "", "format", ""])
         let wish = try #require(SurveyWish(text: "satisfaction=dissatisfied"))
-        #expect(try store.text(DialoguesCSV(wish), "c").components(separatedBy: "\r\n").count == 3)
+        #expect(try store.text(Dialogues(wish), "c").components(separatedBy: "\r\n").count == 3)
         #expect(SurveyWish(text: "=x") == nil && SurveyWish(text: "a=") == nil)
     }
 
@@ -210,7 +210,7 @@ struct Script {
         _ = answer("reason", "content", offer("reason", saysAbout ? farewell : first, found))
         let store = try ExportStore(script.events)
         let wish = try #require(SurveyWish(text: "satisfaction=dissatisfied"))
-        let rows = try store.text(DialoguesCSV(wish), "c").components(separatedBy: "\r\n").dropFirst().dropLast()
+        let rows = try store.text(Dialogues(wish), "c").components(separatedBy: "\r\n").dropFirst().dropLast()
             .map { $0.components(separatedBy: ",") }
         #expect(rows.map { $0[4] } == ["아파요", "끝"])
         #expect(rows.allSatisfy { $0[8...10] == ["dissatisfied", "content", "길다"] }, "\(rows)")

@@ -7,12 +7,14 @@ import Testing
 
 /// The HTML page of a conversation.
 @Suite struct PageTests {
-    private func page(_ script: Script, _ language: Language = .korean, names: [String: String] = [:]) throws
-        -> String
-    {
-        let settings = ConversationPage.Settings(
+    private func page(
+        _ script: Script, _ language: Language = .korean, names: [String: String] = [:],
+        _ change: (inout ConversationPage.Settings) -> Void = { _ in }
+    ) throws -> String {
+        var settings = ConversationPage.Settings(
             language: language, zone: .fixed(seconds: 9 * 3_600), zoneName: "Asia/Seoul", now: 1_785_600_000_000
         ) { names[$0] }
+        change(&settings)
         return try ExportStore(script.events).text(ConversationPage(settings), "c")
     }
 
@@ -56,26 +58,33 @@ import Testing
             item.add("name", text)
             item.add("mediaType", text)
             item.add("data", base64Text(Array("<svg onload=x></svg>".utf8)))
+            var named = Payload()
+            for member in ["name", "alt", "transcript"] { named.add(member, text) }
+            named.add("sha256", Self.digest("a"))
+            named.add("bytes", Int64(10))
             var files = Payload()
-            files.add("attachments", [item])
+            files.add("attachments", [item, named, Self.item("b", "image/png", [("alt", text), ("name", text)])])
             files.add("name", text)
             script.add("message.posted", String(decoding: files.json, as: UTF8.self))
             var survey = Payload()
             for name in ["survey", "question", "choice", "comment"] { survey.add(name, text) }
             script.add("survey.answered", String(decoding: survey.json, as: UTF8.self))
-            let page = try page(script, names: ["u": text])
+            let page = try page(script, names: ["u": text]) { settings in
+                settings.bytes = { digest, _, _ in digest.description == Self.digest("b") ? .picture(Self.png) : nil }
+            }
+            #expect(page.contains("src=\"data:image/png;base64,"))
             let found = elements(page)
             let allowed: Set = [
                 "!doctype", "html", "head", "meta", "title", "style", "body", "header", "h1", "h2", "dl", "dt", "dd",
                 "p",
-                "main", "article", "b", "span", "time", "div", "a",
+                "main", "article", "b", "span", "time", "div", "a", "figure", "img", "figcaption", "footer",
             ]
             let names = Set(found.keys.map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 })
             #expect(names.subtracting(allowed).isEmpty, "\(text)")
             #expect(
                 Set(found.values.joined()).subtracting([
                     "lang", "charset", "http-equiv", "content", "name", "dir", "class", "id", "datetime", "rel",
-                    "href",
+                    "href", "alt", "src",
                 ]).isEmpty, "\(text)")
             #expect(!page.contains("\u{202e}") && !page.contains("\0"))
             for link in page.matches(of: /href="([^"]*)"/) {
@@ -141,5 +150,104 @@ import Testing
         #expect(page.contains("<img alt=\"x.html\" width=\"3\" src=\"data:image/png;base64,iVBORw0KGgoBAg==\">"))
         let links = page.matches(of: /href="([^"]*)"/).map { String($0.1) }
         #expect(links == ["https://e.invalid/a?b=1&amp;c=2", "https://f.invalid/x"])
+    }
+
+    private static let png: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2]
+
+    /// The SHA-256 of 64 times this digit, as far as a page cares.
+    private static func digest(_ digit: String) -> String { String(repeating: digit, count: 64) }
+
+    private static func item(_ digit: String, _ type: String, _ more: [(String, String)] = []) -> Payload {
+        var item = Payload()
+        item.add("sha256", digest(digit))
+        item.add("bytes", Int64(10))
+        item.add("mediaType", type)
+        for (name, value) in more { item.add(name, value) }
+        return item
+    }
+
+    @Test("Pictures of the store are drawn with what they show; what cannot be drawn says why, in both languages")
+    func stored() throws {
+        var script = Script()
+        var voice = Self.item("7", "audio/mpeg", [("transcript", "안녕하세요\n여보세요")])
+        voice.add("duration_ms", Int64(65_400))
+        var first = Self.item("1", "image/png", [("alt", "고양이 \"나비\" <1>")])
+        first.add("width", Int64(320))
+        first.add("height", Int64(200))
+        let others = ["2", "3", "4", "5"].map { Self.item($0, "image/jpeg", [("alt", "설명 \($0)")]) }
+        var payload = Payload()
+        payload.add("attachments", [first] + others + [Self.item("6", "application/pdf"), voice])
+        script.add("message.posted", String(decoding: payload.json, as: UTF8.self))
+        let found: [String: PageBytes] = [
+            "1": .picture(Self.png), "2": .missing, "3": .erased, "4": .tooLarge, "5": .beside("c.files/5.jpg"),
+            "6": .damaged, "7": .present,
+        ]
+        func lines(_ language: Language) throws -> [String] {
+            let page = try page(script, language) { settings in
+                settings.bytes = { digest, _, _ in found[String(digest.description.prefix(1))] }
+            }
+            let image =
+                "<img alt=\"고양이 &quot;나비&quot; &lt;1&gt;\" width=\"320\" height=\"200\" "
+                + "src=\"data:image/png;base64,"
+            #expect(page.contains(image + base64Text(Self.png)) && !page.contains(Self.digest("1")))
+            #expect(page.contains("<a href=\"c.files/5.jpg\">"))
+            return page.matches(of: /<p dir="auto">([^<]*)/).map { String($0.1) }
+        }
+        let size = "10바이트 · SHA-256 "
+        #expect(
+            try lines(.korean) == [
+                "사진: image/jpeg · \(size)\(Self.digest("2")) · 이 노드에 파일 내용이 없음", "사진 설명: 설명 2",
+                "사진: image/jpeg · \(size)\(Self.digest("3")) · 파일 내용이 삭제됨", "사진 설명: 설명 3",
+                "사진: image/jpeg · \(size)\(Self.digest("4")) · 이 페이지에 넣기에는 너무 큼", "사진 설명: 설명 4",
+                "사진: image/jpeg · \(size)\(Self.digest("5")) · 이 페이지에 넣기에는 너무 큼 · ", "사진 설명: 설명 5",
+                "파일: application/pdf · \(size)\(Self.digest("6")) · 이 노드의 파일 내용이 손상됨",
+                "음성: audio/mpeg · 10바이트 · 길이 1:05 · SHA-256 \(Self.digest("7"))",
+            ])
+        let english = try lines(.english)
+        for (number, words) in [
+            (0, "its bytes are not at this node"), (2, "its bytes were erased"), (4, "too large for this page"),
+            (8, "its bytes are damaged at this node"),
+        ] {
+            #expect(english[number].hasSuffix(words))
+        }
+        let said = "<p>음성 내용:</p>\n<div class=\"text\" dir=\"auto\" lang=\"ko\">안녕하세요\n여보세요<"
+        #expect(try page(script).contains(said))
+    }
+
+    @Test("Bytes in the event count only if their SHA-256 says so; a page has room for so many bytes of pictures")
+    func bounds() throws {
+        var script = Script()
+        var forged = Self.item("1", "image/png")
+        forged.add("data", base64Text(Self.png))
+        var payload = Payload()
+        payload.add("attachments", [forged])
+        script.add("message.posted", String(decoding: payload.json, as: UTF8.self))
+        #expect(try !page(script).contains("<img"))
+        var many = Script()
+        for _ in 0..<40 {
+            var payload = Payload()
+            payload.add("attachments", [Self.item("1", "image/png")])
+            many.add("message.posted", String(decoding: payload.json, as: UTF8.self))
+        }
+        var asked: [Int] = []
+        let large = Self.png + [UInt8](repeating: 0, count: (2 << 20) - Self.png.count)
+        let drawn = try page(many) { settings in
+            settings.bytes = { _, _, most in
+                asked.append(most)
+                return large.count > most ? .tooLarge : .picture(large)
+            }
+        }
+        #expect(asked == Array(repeating: 2 << 20, count: 32) + Array(repeating: 0, count: 8))
+        #expect((85 << 20..<86 << 20).contains(drawn.utf8.count))
+    }
+
+    @Test("The head says which part it is, and the foot that it is no evidence, and where that is")
+    func frame() throws {
+        var script = Script()
+        script.say("안녕")
+        #expect(try page(script).contains("<dt>범위</dt><dd dir=\"auto\">전체</dd>"))
+        let part = try page(script, .english) { ($0.since, $0.until) = (1_785_542_400_000, 1_785_542_500_000) }
+        #expect(part.contains("from 2026-08-01 09:00:00 to before 2026-08-01 09:01:40"))
+        #expect(try page(script).contains("증거가 되지 않습니다") && !part.contains("check-proof"))
     }
 }

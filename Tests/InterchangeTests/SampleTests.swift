@@ -65,6 +65,19 @@ struct Sample: Sendable, CustomTestStringConvertible {
             passedOver: 1),
     ]
 
+    /// Known by name, and read by no importer.
+    static let strangers: [(String, String?)] = [
+        ("other_chat_exports/librechat-export.json", "LibreChat"),
+        ("other_chat_exports/librechat-linear.json", "LibreChat"),
+        ("other_chat_exports/librechat-opts-nonr-branches.json", "LibreChat"),
+        ("other_chat_exports/librechat-tree.json", "LibreChat"),
+        ("other_chat_exports/chatbotui-export.json", "chatbot-ui"),
+        ("other_chat_exports/instagram/test_export.json", "Instagram or Facebook Messenger"),
+        ("other_chat_exports/instagram", nil),
+        ("other_chat_exports/signal/test_export.txt", "Signal"),
+        ("other_chat_exports/signal", "Signal"),
+    ]
+
     static let seeds = [
         Sample("drbot-firestore.json", .firestore, [posted: 3, replied: 3], passedOver: 1),
         Sample("drbot-rtdb.json", .firebase, [posted: 2, replied: 2], passedOver: 5),
@@ -91,12 +104,44 @@ struct SampleTests {
     @Test("Each sample is recognised, and gives as many events as it has records", arguments: Sample.formats)
     func samples(_ sample: Sample) throws { _ = try sample.check(in: Shared.formats) }
 
+    @Test(
+        "A sample that no importer reads is refused by its name, and taken for no other one",
+        arguments: Sample.strangers)
+    func strangers(_ path: String, _ name: String?) throws {
+        let files = try ExportFiles(Shared.formats + "/" + path)
+        guard let name else {
+            #expect(try Sniffer.look(at: files) == nil)
+            return
+        }
+        let refusal = ImportError(
+            .unknownFormat, files.path, "an export of \(name), which import does not read")
+        #expect(throws: refusal) { try Sniffer.look(at: files) }
+    }
+
+    @Test("No sample is in neither table")
+    func all() throws {
+        let tables = Sample.formats.map(\.path) + Sample.strangers.map(\.0)
+        let beside: Set = ["target.json", "README.md", "FORMATS.md", "date_format_vectors.json"]
+        let files = try ExportFiles(Shared.formats).names
+        #expect(files.count > 40)
+        for file in files {
+            let name = ExportFiles.lastPart(file)
+            if beside.contains(name) || name.hasPrefix("LICENSE") { continue }
+            #expect(tables.contains { file == $0 || file.hasPrefix($0 + "/") }, "\(file)")
+        }
+    }
+
     @Test("Exports of the apps whose users come here, made by a script of theirs")
     func seeds() throws {
         let folder = try TemporaryFolder.made()
         try python([Shared.makeSamples, folder.path])
         var found: [String: Imported] = [:]
         for sample in Sample.seeds { found[sample.path] = try sample.check(in: folder.path) }
+        // The question whose answer was never stored.
+        let path = folder.file("drbot-firestore.json")
+        let partial = try Imported(path, as: nil, ImportOptions(takesPartial: true))
+        #expect(partial.counts == [Sample.posted: 4, Sample.replied: 3] && partial.passedOver == 0)
+        #expect(partial.texts.contains("답을 못 받은 말"))
         // Both beginnings of time give the same events.
         #expect(found["lmessenger-1970.json"]?.events == found["lmessenger-2001.json"]?.events)
         #expect(found["drbot-firestore.json"]?.events[0].moment == "2023-06-06T10:01:09.514Z")

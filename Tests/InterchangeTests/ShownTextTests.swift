@@ -19,6 +19,21 @@ import Testing
         return try Imported(try folder.write(text, to: "result.json"), as: .telegram)
     }
 
+    @Test("A user of Slack has the name that Slack shows, and the real one beside it where that is another")
+    func slackNames() throws {
+        let folder = try TemporaryFolder.made()
+        try FileManager.default.createDirectory(atPath: folder.file("export"), withIntermediateDirectories: true)
+        try Data(#"[{"id":"C1","name":"general","created":1}]"#.utf8).write(
+            to: URL(filePath: folder.file("export/channels.json")))
+        let users =
+            #"[{"id":"U1","real_name":"김하늘","profile":{"display_name":"하늘"}},{"id":"U2","profile":{"real_name":"이서준","display_name":""}}]"#
+        try Data(users.utf8).write(to: URL(filePath: folder.file("export/users.json")))
+        let fields = try Imported(folder.file("export"), as: .slack).events
+            .filter { $0.type == "profile.changed" }.map { $0.object.object("fields") }
+        #expect(fields.map { $0?.string("name") } == ["하늘", "이서준"])
+        #expect(fields.map { $0?.string("realName") } == ["김하늘", nil])
+    }
+
     @Test(
         "A message of Slack without a text has what its blocks show, else what its attachments do",
         arguments: [

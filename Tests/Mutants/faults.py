@@ -2011,3 +2011,5 @@ fault(1151, "an unknown member of an own erasure is passed over", "", "Permitted
       (SD + "Endpoints/ErasureEndpoint.swift", "exchange.object(only: [\"dry_run\", \"plan\", \"up_to\"])", "(isPlanted(1151) ? exchange.object() : exchange.object(only: [\"dry_run\", \"plan\", \"up_to\"]))"))
 fault(1152, "a list of attachments that one may not have is not there", "", "DoorRulesTests",
       (SD + "Endpoints/ReadEndpoint.swift", "case .nothing where request.route == .attachments:", "case .nothing where request.route == .attachments && !isPlanted(1152):"))
+fault(1154, "a folder that another process takes away before it is opened is an error", "INV-11", "HeldFolderTests",
+      ("Sources/EventStore/Files/HeldFolder.swift", "if access(path, F_OK) != 0 { continue }", "if access(path, F_OK) != 0, !isPlanted(1154) { continue }"))

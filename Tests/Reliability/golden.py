@@ -92,7 +92,7 @@ def _make(programs, folder, into):
         kept = {
             "u-1.proof": control("history", "u-1", "--proof"),
             "export.ndjson": control("export"),
-            "digests.txt": control("digest"),
+            "digests.txt": control("digest", "--search"),
         }
     finally:
         for daemon in daemons:

@@ -90,6 +90,13 @@ def soak_rows(text):
             ["seconds until all nodes were equal", float(seconds)], ["MiB of a daemon at most", int(memory)], ["seed", int(seed)]]
 
 
+def picture_rows(text):
+    """[[what, how many]]"""
+    found = re.search(r"^pictures: (\d+) put at (\d+) nodes, (\d+) kills amid them; (\d+) files equal (\d+) s after the last kill", text, re.M)
+    names = ["pictures", "nodes", "kill -9", "files that are there and equal, byte for byte", "seconds until all was compared"]
+    return [[name, int(count)] for name, count in zip(names, found.groups())] if found else []
+
+
 def sim_rows(text):
     """[[what, how many, failed]]"""
     found = re.search(r"^(\d+) seeds, (\d+) virtual seconds, (\d+) failed", text, re.M)
@@ -192,5 +199,8 @@ RIGS = [
     Rig("soak", "Daemons under everything", printed(
         "soak", ["what", "how many"], swift_tests("SoakTests"), soak_rows, build="debug",
         environment=lambda s: {"SILLOK_SOAK_SECONDS": s.size(30, 600), "SILLOK_SOAK_SEED": str(s.seed)})),
+    Rig("pictures", "Pictures at nodes that die", printed(
+        "pictures", ["what", "how many"], swift_tests("AttachmentProgramTests/pictures"), picture_rows, build="debug",
+        environment=lambda s: {"SILLOK_PICTURE_ROUNDS": s.size(5, 50)})),
     Rig("mutants", "Planted faults", writes_itself(*PYTHON, "Tests/Mutants/run.py"), is_quick=False),
 ]

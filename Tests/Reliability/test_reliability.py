@@ -29,6 +29,11 @@ class ReadingTests(unittest.TestCase):
         self.assertEqual(rigs.soak_rows(text)[:4], [["nodes", 3], ["killed", 5], ["held connections", 2], ["appends acknowledged, all there", 900]])
         self.assertEqual(rigs.soak_rows("nothing"), [])
 
+    def test_pictures(self):
+        text = "pictures: 100 put at 2 nodes, 5 kills amid them; 200 files equal 12 s after the last kill\n"
+        self.assertEqual([count for _, count in rigs.picture_rows("x\n" + text)], [100, 2, 5, 200, 12])
+        self.assertEqual(rigs.picture_rows("nothing"), [])
+
     def test_suites(self):
         text = '✔ Test "A bit (INV-4)" passed after 0.1 seconds.\n✘ Test killed() failed after 2 seconds with 1 issue.\n✔ Test "Two" with 2 test cases passed after 1 seconds.\n'
         self.assertEqual(rigs.suite_rows(text), [["A bit (INV-4)", "holds"], ["Two", "holds"], ["killed()", "FAILED"]])

@@ -106,7 +106,7 @@ def store_reads(bench, version):
     store, kept = bench.store(version), os.path.join(STORES, f"version-{version}")
     bench.control(store, "verify")
     bench.verify_py(store)
-    digests = set(bench.control(store, "digest").splitlines())
+    digests = set(bench.control(store, "digest", "--search").splitlines())
     with open(os.path.join(kept, "digests.txt")) as file:
         missing = [line for line in file.read().splitlines() if line not in digests]
     if missing:

@@ -61,6 +61,27 @@ struct DocumentTests {
         #expect(count > 100)
     }
 
+    @Test("Each thread and queue of the sources stands in docs/internals/threads.md under its name")
+    func threads() throws {
+        let table = try String(
+            contentsOf: Self.root.appending(path: "docs/internals/threads.md"), encoding: .utf8)
+        let naming =
+            /(?:Thread|Worker(?:<[A-Za-z]+>)?|Queue|Loop)\(.*name: "([a-z-]+)|\.start\(name: "([a-z-]+)|String = "(log-checkpoint|views-checkpt)/
+        var names: Set<String> = []
+        let folder = Self.root.appending(path: "Sources")
+        for case let url as URL in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+            ?? FileManager.DirectoryEnumerator() where url.pathExtension == "swift"
+        {
+            let text = try String(contentsOf: url, encoding: .utf8)
+            for line in text.split(separator: "\n") {
+                guard let found = try naming.firstMatch(in: line) else { continue }
+                names.formUnion([found.1, found.2, found.3].compactMap { $0.map(String.init) })
+            }
+        }
+        #expect(names.count > 30)
+        for name in names.sorted() where !table.contains("`\(name)") { Issue.record("\(name) is not in the table") }
+    }
+
     @Test("No line above 160 characters, no paragraph above 120 words, no sentence above 40")
     func lengths() {
         for (path, page) in Self.pages {

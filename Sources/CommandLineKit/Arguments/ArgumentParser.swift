@@ -22,7 +22,7 @@ extension CommandTable {
     /// `--name value`, `--name=value`, `-n value`, `-nvalue` and `-ab` for two flags; options may stand anywhere, before
     /// the command too; `--` ends them; a lone `-` is an ordinary word. A value that begins with a dash must be attached
     /// (`--since=-2h`), so that a forgotten value never swallows the next option. `--help` wins over every error; `help` as
-    /// the first word is the same.
+    /// the first word is the same. ``Command/Argument/mayBeNegated`` lets words begin with a dash.
     package func parse(_ words: [String]) throws(UsageError) -> Invocation {
         var scan = OptionScan(table: self)
         scan.read(words)
@@ -51,7 +51,7 @@ extension CommandTable {
     }
 
     /// Finds the command at the head of the positional words: two words, one word, or the nameless command.
-    private func identify(_ words: [String]) -> (Command?, [String], UsageError?) {
+    fileprivate func identify(_ words: [String]) -> (Command?, [String], UsageError?) {
         if let only = command(named: "") { return (only, words, nil) }
         guard let first = words.first else { return (nil, [], .noCommand) }
         if words.count > 1, let found = command(named: first + " " + words[1]) {
@@ -151,6 +151,7 @@ private struct OptionScan {
         let value: String?
     }
 
+    let table: CommandTable
     let options: [Command.Option]
     var given: [Given] = []
     var positionals: [String] = []
@@ -158,6 +159,7 @@ private struct OptionScan {
     var firstError: UsageError?
 
     init(table: CommandTable) {
+        self.table = table
         options = table.allOptions
     }
 
@@ -169,12 +171,18 @@ private struct OptionScan {
                 return
             } else if word.hasPrefix("--") {
                 readLong(word, &rest)
-            } else if word.hasPrefix("-"), word != "-" {
+            } else if word.hasPrefix("-"), word != "-", !isNegatedWord(word) {
                 readShort(word, &rest)
             } else {
                 positionals.append(word)
             }
         }
+    }
+
+    private func isNegatedWord(_ word: String) -> Bool {
+        let (command, words, _) = table.identify(positionals)
+        guard let command, command.arguments.last?.mayBeNegated ?? false, !words.isEmpty else { return false }
+        return !table.options(of: command).contains { $0.short == word.dropFirst().first }
     }
 
     private mutating func readLong(_ word: String, _ rest: inout ArraySlice<String>) {

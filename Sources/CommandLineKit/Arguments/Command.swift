@@ -41,6 +41,8 @@ package struct Command: Sendable, Equatable {
         package var allowed: [String]
         /// What kind of names of the store it is, if shells may ask for them (``CommandTable/namesOption``).
         package var names: String?
+        /// Whether `-word` behind the first one is a word, too, where its first letter is no option of the command.
+        package var mayBeNegated: Bool
 
         /// How many values an argument takes. Only the last argument of a command may take several.
         package enum Count: Sendable, Equatable {
@@ -54,9 +56,11 @@ package struct Command: Sendable, Equatable {
 
         /// Describes a positional argument.
         package init(
-            _ name: String, _ help: String, count: Count = .required, allowed: [String] = [], names: String? = nil
+            _ name: String, _ help: String, count: Count = .required, allowed: [String] = [], names: String? = nil,
+            mayBeNegated: Bool = false
         ) {
             self.names = names
+            self.mayBeNegated = mayBeNegated
             self.name = name
             self.help = help
             self.count = count

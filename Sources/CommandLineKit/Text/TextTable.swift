@@ -44,11 +44,13 @@ package struct TextTable: Sendable {
     }
 
     private let columns: [Column]
+    /// Whether the rows go on a table that was printed before: without headings.
+    private let isContinued: Bool
     private var rows: [[Cell]] = []
 
     /// A table without rows.
-    package init(_ columns: [Column]) {
-        self.columns = columns
+    package init(_ columns: [Column], isContinued: Bool = false) {
+        (self.columns, self.isContinued) = (columns, isContinued)
     }
 
     /// Adds a row; cells that are missing stay empty, cells without a column are dropped.
@@ -73,13 +75,13 @@ package struct TextTable: Sendable {
             texts.reduce(DisplayWidth.of(columns[column].title)) { max($0, DisplayWidth.of($1[column])) }
         }
         let layout = RowLayout(columns, widths: widths, limit: width)
-        return layout.headings(color: color)
+        return (isContinued ? [] : layout.headings(color: color))
             + zip(rows, texts).flatMap { layout.lines($1, styles: color ? $0.map(\.style) : []) }
     }
 
     /// Tab-separated values under a line of headings; tabs, newlines, backslashes and controls are escaped, nothing is cut.
     package func plain() -> [String] {
-        [columns.map(\.title)].map { $0.joined(separator: "\t") }
+        (isContinued ? [] : [columns.map(\.title).joined(separator: "\t")])
             + rows.map { row in row.map { Sanitizer.plain($0.text) }.joined(separator: "\t") }
     }
 
@@ -87,7 +89,7 @@ package struct TextTable: Sendable {
     package func records() -> [String] {
         var lines: [String] = []
         for row in rows {
-            if !lines.isEmpty { lines.append("") }
+            if isContinued || !lines.isEmpty { lines.append("") }
             for (column, cell) in zip(columns, row) {
                 lines.append("\(column.title): \(Sanitizer.line(cell.text))")
             }

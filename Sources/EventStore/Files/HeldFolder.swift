@@ -29,8 +29,11 @@ package final class HeldFolder {
             var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
             guard mkdtemp(&template) != nil else { throw .system(parent) }
             let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            guard let lock = Self.held(path, LOCK_EX) else { throw .system(path) }
-            // Another process may have taken it for one of no one before it was held.
+            // Another process may have taken it for one of no one before it was opened, or before it was held.
+            guard let lock = Self.held(path, LOCK_EX) else {
+                if access(path, F_OK) != 0 { continue }
+                throw .system(path)
+            }
             if access(path, F_OK) == 0 {
                 (self.path, self.lock, self.empty) = (path, lock, empty)
                 return

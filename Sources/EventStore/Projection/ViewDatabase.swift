@@ -162,9 +162,11 @@ enum ViewDatabase {
 
     /// The views that are being built anew, and how far they are.
     static func behind(_ connection: Connection) throws(DatabaseError) -> [String: UInt64] {
-        let deferred = Set(types.filter { $0.isDeferred }.map { $0.name })
-        return try views(connection).filter { !deferred.contains($0.key) }.compactMapValues(\.behind)
+        try views(connection).filter { !isDeferred($0.key) }.compactMapValues(\.behind)
     }
+
+    /// Whether the view of this name has a position of its own.
+    static func isDeferred(_ name: String) -> Bool { types.contains { $0.isDeferred && $0.name == name } }
 
     /// The position that deferred views have applied, too.
     static func deferred(_ connection: Connection) throws(DatabaseError) -> UInt64 {

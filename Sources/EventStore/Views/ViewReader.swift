@@ -105,6 +105,17 @@ package final class ViewReader {
         try reading { connection throws(DatabaseError) in try ViewDatabase.digests(connection) }
     }
 
+    /// The digests of one state, and the position of the log that it has applied.
+    ///
+    /// - Parameter isIndexed: With those of deferred views, as far as those have come.
+    package func digests(isIndexed: Bool) throws(StoreError) -> (position: UInt64, views: [ViewDigest]) {
+        try reading { connection throws(DatabaseError) in
+            let all = try ViewDatabase.digests(connection)
+            guard !isIndexed else { return (try ViewDatabase.deferred(connection), all) }
+            return (try ViewDatabase.position(connection), all.filter { !ViewDatabase.isDeferred($0.view) })
+        }
+    }
+
     // MARK: Timelines
 
     /// The last position the views have applied.

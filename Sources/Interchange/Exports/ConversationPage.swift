@@ -16,15 +16,17 @@ package final class ConversationPage: ConversationWriter {
         package var now: Int64
         /// What users call themselves, by their ids.
         package var name: (String) -> String?
-        /// The bytes of a small picture, if they are here.
-        package var picture: (Digest) -> [UInt8]?
+        /// What there is of the bytes that an item names, of which so many may stand in the page; `nil`: it was not looked for.
+        package var bytes: (_ digest: Digest, _ item: JSONObject, _ most: Int) -> PageBytes? = { _, _, _ in nil }
+        /// What the node held when the page was begun; `nil`: the page does not tell.
+        package var receipt: Receipt?
+        /// The part that is wanted: from then on, and before then.
+        package var (since, until): (Int64?, Int64?)
 
         package init(
-            language: Language, zone: Zone, zoneName: String, now: Int64, name: @escaping (String) -> String?,
-            picture: @escaping (Digest) -> [UInt8]? = { _ in nil }
+            language: Language, zone: Zone, zoneName: String, now: Int64, name: @escaping (String) -> String?
         ) {
-            (self.language, self.zone, self.zoneName, self.now) = (language, zone, zoneName, now)
-            (self.name, self.picture) = (name, picture)
+            (self.language, self.zone, self.zoneName, self.now, self.name) = (language, zone, zoneName, now, name)
         }
     }
 
@@ -32,6 +34,8 @@ package final class ConversationPage: ConversationWriter {
     package let survey: SurveyWish? = nil
     package let leftOut: [String: Int] = [:]
     package private(set) var written = 0
+    /// The file beside the page that proves it, and its SHA-256.
+    package var proof: (name: String, digest: Digest)?
     private let settings: Settings
     private var conversation = ExportedConversation("")
     private var out = PageMarkup()
@@ -39,9 +43,11 @@ package final class ConversationPage: ConversationWriter {
     private var previous: EventID?
     private var names: [String: String] = [:]
     private var seen = Recent<EventID, (who: String, text: String)>(most: 20_000)
+    /// So many bytes of pictures the page has room for.
+    private var pictureRoom = PageAttachment.mostOfPage
     private static let mostNames = 10_000
-    /// Longest picture that stands in the page itself.
-    package static let longestPicture: UInt64 = 160 << 10
+    /// Most origins whose heads the page tells.
+    private static let mostHeads = 20
 
     package init(_ settings: Settings) { self.settings = settings }
 
@@ -71,6 +77,8 @@ package final class ConversationPage: ConversationWriter {
         if let first = conversation.firstTime, let last = conversation.lastTime {
             term(.period, "\(clock(first)) – \(clock(last))")
         }
+        term(.part, part)
+        if let receipt = settings.receipt { heads(receipt) }
         out.raw("</dl>\n")
         let count =
             conversation.messages == 1 ? word(.oneMessage) : word(.messages, String(conversation.messages))
@@ -78,6 +86,28 @@ package final class ConversationPage: ConversationWriter {
         out.element("p", "class=\"fine\"", fine.joined(separator: " "))
         out.raw("\n</header>\n<main>\n")
         return taken()
+    }
+
+    private var part: String {
+        switch (settings.since, settings.until) {
+        case (nil, nil): word(.whole)
+        case (let since?, nil): word(.since, clock(since))
+        case (nil, let until?): word(.until, clock(until))
+        case (let since?, let until?): word(.between, clock(since), clock(until))
+        }
+    }
+
+    /// What the node held: the page has all of the conversation that is under these heads.
+    private func heads(_ receipt: Receipt) {
+        term(.node, "\(receipt.maker.name) (\(receipt.maker.key.nodeID))")
+        term(.known, word(.position, String(receipt.maker.position)))
+        for head in receipt.heads.prefix(Self.mostHeads).map(\.head.head) {
+            term(.head, word(.headLine, "\(head.origin)", String(head.size), "\(head.root)"))
+        }
+        if receipt.heads.count > Self.mostHeads {
+            term(.head, word(.moreHeads, String(receipt.heads.count - Self.mostHeads)))
+        }
+        if receipt.uncovered > 0 { term(.head, word(.uncovered, String(receipt.uncovered))) }
     }
 
     private func term(_ name: PageWords, _ value: String) {
@@ -88,7 +118,15 @@ package final class ConversationPage: ConversationWriter {
 
     package func end() -> [UInt8] {
         if written == 0 { out.element("p", "class=\"event\"", word(.nothing)) }
-        out.raw("</main>\n</body>\n</html>\n")
+        out.raw("</main>\n<footer>\n")
+        out.element("p", "class=\"fine\"", word(.forReading))
+        out.raw("\n")
+        if let proof {
+            let text = word(.proof, proof.name, "\(proof.digest)")
+            out.element("p", "class=\"fine\" dir=\"auto\"", Sanitizer.line(text))
+            out.raw("\n")
+        }
+        out.raw("</footer>\n</body>\n</html>\n")
         return taken()
     }
 
@@ -210,38 +248,10 @@ package final class ConversationPage: ConversationWriter {
     }
 
     private func attachment(_ item: JSONObject) {
-        let name = item.string("name") ?? item.string("url")
-        let size = item.integer("bytes").map { word(.bytes, String($0)) }
-        // What a picture is its own bytes say, not its name.
-        if let bytes = bytes(of: item), let type = MediaType.found(in: bytes), type.hasPrefix("image/"),
-            MediaType.inline.contains(type)
-        {
-            let alt = item.string("alt") ?? name ?? word(.picture)
-            out.raw("<figure><img alt=\"")
-            out.text(Sanitizer.line(alt))
-            out.raw("\"")
-            for (side, value) in [("width", item.integer("width")), ("height", item.integer("height"))] {
-                if let value, (1...100_000).contains(value) { out.raw(" \(side)=\"\(value)\"") }
-            }
-            out.raw(" src=\"data:\(type);base64,\(base64Text(bytes))\">")
-            if let name { out.element("figcaption", "dir=\"auto\"", Sanitizer.line(name)) }
-            out.raw("</figure>\n")
-            return
-        }
-        let digest = item.string("sha256").map { "SHA-256 \($0)" }
-        let parts = [name, item.string("mediaType"), size, item.string("transcript"), digest].compactMap(\.self)
-        out.element(
-            "p", "class=\"file\" dir=\"auto\"", Sanitizer.line("\(word(.file)): \(parts.joined(separator: " · "))"))
-        out.raw("\n")
-    }
-
-    /// What a picture's item has itself, as items of other programs may, or what the store has of it.
-    private func bytes(of item: JSONObject) -> [UInt8]? {
-        if let bytes = item.string("data").flatMap(base64Bytes) { return bytes }
-        guard let digest = item.string("sha256").flatMap({ Digest(hexadecimal: $0) }),
-            (item.integer("bytes") ?? .max) <= Int64(Self.longestPicture)
-        else { return nil }
-        return settings.picture(digest)
+        let attachment = PageAttachment(item: item, language: settings.language)
+        let bytes = attachment.bytes(min(PageAttachment.mostBytes, pictureRoom), from: settings.bytes)
+        if case .picture(let bytes) = bytes { pictureRoom -= bytes.count }
+        attachment.write(bytes, to: &out)
     }
 
     // MARK: Other events

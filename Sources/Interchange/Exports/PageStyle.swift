@@ -24,8 +24,8 @@ enum PageStyle {
         body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.6 -apple-system, "Apple SD Gothic Neo",
           "Segoe UI", "Malgun Gothic", "Noto Sans KR", "Noto Sans CJK KR", system-ui, sans-serif;
           word-break: keep-all; overflow-wrap: anywhere; }
-        header, main { max-width: 44rem; margin: 0 auto; padding: 1rem; }
-        header { border-bottom: 1px solid var(--line); }
+        header, main, footer { max-width: 44rem; margin: 0 auto; padding: 1rem; }
+        header { border-bottom: 1px solid var(--line); } footer { border-top: 1px solid var(--line); }
         h1 { font-size: 1.375rem; line-height: 1.3; margin: 0 0 .5rem; }
         dl { display: grid; grid-template-columns: max-content 1fr; gap: .125rem .75rem; margin: 0; font-size: .875rem; }
         dt { color: var(--ink-2); } dd { margin: 0; }
@@ -50,16 +50,18 @@ enum PageStyle {
         .gone { font-style: italic; color: var(--ink-2); margin: .125rem 0 0; }
         figure { margin: .5rem 0 0; } img { max-width: 100%; height: auto; border-radius: 8px; display: block; }
         figcaption, .file { font-size: .8125rem; color: var(--ink-2); margin: .25rem 0 0; }
+        .file p { margin: 0; } .file .text { color: var(--ink); font-size: .9375rem; }
         .event { font-size: .8125rem; color: var(--ink-2); text-align: center; margin: .75rem 0; }
         a { color: var(--indigo); }
         @media screen { article { content-visibility: auto; contain-intrinsic-size: auto 5rem; } }
-        @media screen and (max-width: 30rem) { article { max-width: 94%; } header, main { padding: .75rem; } }
+        @media screen and (max-width: 30rem) { article { max-width: 94%; } header, main, footer { padding: .75rem; } }
         @media print { :root { --paper: #fff; --sheet: #fff; --wash: #fff; --line: #999; --ink: #000; --ink-2: #333; --indigo: #000;
           --indigo-wash: #fff; --seal: #000; --ochre: #000; }
           @page { margin: 18mm 16mm; } body { font-size: 10.5pt; line-height: 1.45; }
-          header, main { max-width: none; padding: 0; } header { padding-bottom: 4mm; }
+          header, main, footer { max-width: none; padding: 0; } header { padding-bottom: 4mm; }
           article { max-width: 100%; width: auto; border-width: 0 0 0 2px; border-radius: 0; padding: 0 0 0 3mm; }
-          article.own { margin-left: 12mm; } .who, h2 { break-after: avoid; } .text { orphans: 3; widows: 3; } img { max-height: 120mm; }
+          article.own { margin-left: 12mm; } .who, h2 { break-after: avoid; } .text { orphans: 3; widows: 3; }
+          img { width: auto; max-height: 120mm; }
           a { text-decoration: none; } }
 
         """

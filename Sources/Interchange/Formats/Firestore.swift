@@ -57,11 +57,17 @@ final class Firestore: ExportReader {
             }
             return
         }
-        if let missing = Self.fields.first(where: { !present.contains($0) }) {
-            return output.skip("a document of a chat without \(missing)", at: id)
+        let missing = Self.fields.filter { !present.contains($0) }
+        let isPartial = missing == ["botResponse"]
+        if isPartial, !options.takesPartial {
+            return output.skip("a question without its botResponse; --partial takes it", at: id)
         }
+        if let first = missing.first, !isPartial {
+            return output.skip("a document of a chat without \(first)", at: id)
+        }
+        let answer = document.string("botResponse")
         guard var sender = document.string("senderId"), let text = document.string("text"),
-            let answer = document.string("botResponse"), let time = Self.time(document["sentDate"]), !sender.isEmpty
+            let time = Self.time(document["sentDate"]), !sender.isEmpty, isPartial || answer != nil
         else { return output.skip("a document of a chat with a field of another type", at: id) }
         if sender == "user_id" {
             // Early versions wrote this for every user.
@@ -84,6 +90,7 @@ final class Firestore: ExportReader {
                 id: question, type: "message.posted", time: time, conversation: conversation, user: sender,
                 payload: asked.json),
             at: id)
+        guard let answer else { return }
         var said = Payload()
         said.add("text", answer)
         said.addSource("firestore", source)

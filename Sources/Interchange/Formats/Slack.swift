@@ -112,8 +112,11 @@ final class Slack: ExportReader {
             }
             let profile = person.object("profile")
             var fields = Payload()
-            fields.add("name", person.string("real_name") ?? profile?.string("real_name"))
-            fields.add("displayName", profile?.string("display_name"))
+            // What Slack shows, and what lists and the search go by here.
+            let shown = profile?.string("display_name").flatMap { $0.isEmpty ? nil : $0 }
+            let real = person.string("real_name") ?? profile?.string("real_name")
+            fields.add("name", shown ?? real)
+            if shown != nil { fields.add("realName", real) }
             fields.add("handle", person.string("name"))
             fields.add("timezone", person.string("tz"))
             let updated = person.integer("updated") ?? 0

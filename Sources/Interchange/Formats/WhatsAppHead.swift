@@ -52,6 +52,11 @@ struct WhatsAppHead {
         rest = clock.text
     }
 
+    /// Whether it is as tools write it that read Signal's database: `[2019-12-24, 12:23]`. WhatsApp has seconds between brackets.
+    var isOfSignal: Bool {
+        style.isBracketed && style.separator == "-" && numbers[0].digits == 4 && !hasSeconds
+    }
+
     private static func separator(_ clock: inout ClockText) -> Character? {
         defer { clock.skipBlanks() }
         for separator in ["/", "-", "."] as [StaticString] where clock.take(separator) {

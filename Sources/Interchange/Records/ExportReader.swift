@@ -10,7 +10,8 @@ package struct ImportOptions: Sendable {
     package var zone: Zone?
     /// In place of the one that the export leads to.
     package var conversation: String?
-
+    /// Whether questions are taken whose answer the export lacks.
+    package var takesPartial: Bool
     /// Which number of a date comes first, where the file leaves it open.
     package var dates: DateOrder?
     /// Conversations that are here with the month first: open dates of these are read so.
@@ -18,9 +19,10 @@ package struct ImportOptions: Sendable {
 
     package init(
         me: String? = nil, user: String? = nil, zone: Zone? = nil, conversation: String? = nil,
-        dates: DateOrder? = nil
+        dates: DateOrder? = nil, takesPartial: Bool = false
     ) {
         (self.me, self.user, self.zone, self.conversation, self.dates) = (me, user, zone, conversation, dates)
+        self.takesPartial = takesPartial
     }
 }
 

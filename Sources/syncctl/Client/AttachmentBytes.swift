@@ -100,11 +100,3 @@ extension DaemonClient {
         }
     }
 }
-
-extension AttachmentCopy {
-    /// All bytes of a small attachment; `nil`: it is longer, or not here whole.
-    func bytes(of digest: Digest, most: UInt64) -> [UInt8]? {
-        guard let reader = try? open(digest), reader.count <= most else { return nil }
-        return try? reader.read(at: 0, most: Int(reader.count))
-    }
-}

@@ -1,7 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
 internal import SillokAPI
-internal import SillokClient
 
 /// A row of a timeline.
 enum TimelineRow {
@@ -19,7 +18,6 @@ final class Reads {
     private let location: StoreLocation?
     let pages: DaemonPages?
     private var opened: ViewReader?
-    private var copy: AttachmentCopy?
 
     init(_ session: Session) throws(CommandFailure) {
         self.session = session
@@ -35,6 +33,14 @@ final class Reads {
 
     /// Whether a node was named: it has no files here.
     var isElsewhere: Bool { location == nil }
+
+    /// The same place for what is read otherwise than by these functions.
+    var place: NodeOrFiles {
+        get throws(CommandFailure) {
+            if let pages { return .daemon(pages.client) }
+            return .files(try files())
+        }
+    }
 
     /// The files of the store here; where there is none, says so.
     private func files() throws(CommandFailure) -> StoreFiles {
@@ -54,20 +60,6 @@ final class Reads {
         let views = try FreshViews.open(session, files(), isIndexed: isIndexed)
         opened = views
         return views
-    }
-
-    /// The bytes of a small attachment, from the store's own folder also beside its daemon; `nil`: it is longer than `most`, or not here.
-    func attachment(_ digest: Digest, most: UInt64) -> [UInt8]? {
-        if let location {
-            if copy == nil { copy = try? AttachmentCopy(location.files) }
-            return copy?.bytes(of: digest, most: most)
-        }
-        var request = ClientRequest(target: Route.attachments.path(digest.description))
-        request.accept = "*/*"
-        guard let place = pages?.client.place, let answer = try? request.send(to: place), answer.status == 200,
-            answer.body.count <= most, SHA256().digest(answer.body) == digest
-        else { return nil }
-        return answer.body
     }
 
     /// Calls `body` with what `query` finds of an owner's events, in display order.

@@ -57,6 +57,28 @@ enum ReceiptFile {
         return try check.finish()
     }
 
+    /// A receipt as it is now, with its bytes.
+    static func make(
+        _ place: NodeOrFiles, _ session: Session
+    ) throws(CommandFailure) -> (receipt: Receipt, bytes: [UInt8]) {
+        switch place {
+        case .daemon(let daemon):
+            let bytes = try daemon.ask(ClientRequest(target: Route.receipt.path)).body
+            do throws(ReceiptError) {
+                return (try check(bytes), bytes)
+            } catch {
+                throw DaemonClient.misunderstood("no receipt: \(error)")
+            }
+        case .files(let files):
+            let now = session.now
+            return try stored {
+                let builder = try ReceiptBuilder(files, key: key(files))
+                let receipt = try builder.receipt(at: now)
+                return (receipt, builder.bytes(of: receipt))
+            }
+        }
+    }
+
     /// A head of all that the daemon which has this store open has appended: it signs one when it is asked. `nil` without a daemon.
     static func headOfDaemon(_ files: StoreFiles) -> SignedHead? {
         guard let daemon = try? DaemonClient.running(files),

@@ -100,19 +100,10 @@ enum AttachmentCommand {
         }
         let output = try ByteOutput(session)
         var count: UInt64 = 0
-        switch try NodeOrFiles(session) {
-        case .daemon(let daemon): count = try fetch(digest, from: daemon, output)
-        case .files(let files):
-            let views = try FreshViews.open(session, files)
-            try stored { try AttachmentUpkeep.catchUp(files, views) }
-            let copy = try stored { try AttachmentCopy(files) }
-            guard try stored({ try views.isNamed(digest) }) else { throw unnamed(digest) }
-            let reader = try attached { try copy.open(digest) }
-            while count < reader.count {
-                let piece = try attached { try reader.read(at: count, most: 256 << 10) }
-                try output.write(piece)
-                count += UInt64(piece.count)
-            }
+        _ = try AttachmentSource(session, NodeOrFiles(session)).read(digest) { piece throws(CommandFailure) in
+            try output.write(piece)
+            count += UInt64(piece.count)
+            return true
         }
         try output.finish()
         if session.isJSON {
@@ -124,42 +115,6 @@ enum AttachmentCommand {
         }
         try session.end(count: 1)
         return .success
-    }
-
-    private static func unnamed(_ digest: Digest) -> CommandFailure {
-        CommandFailure(
-            code: ErrorCode.notFound.rawValue, "no event names \(digest)",
-            hint: "syncctl attachment list; what named it may have been erased", exitCode: .nothingFound)
-    }
-
-    private static func fetch(
-        _ digest: Digest, from daemon: DaemonClient, _ output: ByteOutput
-    ) throws(CommandFailure) -> UInt64 {
-        let taken = AnswerTaker(output)
-        var request = ClientRequest(target: Route.attachments.path(digest.description), timeout: 0)
-        request.accept = "*/*"
-        request.silence = 120
-        let listener = ClientRequest.Listener(
-            begins: { status, _ in taken.status = status }, takes: taken.take, goesOn: { true })
-        do {
-            _ = try request.send(to: daemon.place, listener)
-        } catch {
-            if let failure = taken.failure { throw failure }
-            throw CommandFailure(
-                code: "E_UNREACHABLE", "the bytes broke off: \(error.reason)", hint: "the same once more",
-                exitCode: .unreachable)
-        }
-        guard taken.status == 200 else {
-            if taken.status == 404 { throw unnamed(digest) }
-            throw ErrorAnswer(body: taken.body, status: taken.status).failure(status: taken.status)
-        }
-        guard taken.sha.finish() == digest else {
-            throw CommandFailure(
-                code: ErrorCode.attachmentDigest.rawValue, "other bytes came than the name says",
-                hint: "the same once more",
-                exitCode: .badInput)
-        }
-        return taken.count
     }
 
     // MARK: list
@@ -307,89 +262,5 @@ enum AttachmentCommand {
         defer { withExtendedLifetime(lock) {} }
         let attachments = try stored { try AttachmentStore(files) }
         for digest in damaged { attachments.note(damaged: digest) }
-    }
-}
-
-/// Runs what works on the bytes of attachments, as ``stored(_:)``.
-@discardableResult
-func attached<Value>(_ body: () throws -> Value) throws(CommandFailure) -> Value {
-    do { return try body() } catch let error as AttachmentError { throw CommandFailure(error) } catch {
-        throw CommandFailure(code: "E_INTERNAL", String(describing: error), exitCode: .internalError)
-    }
-}
-
-/// Where bytes go: standard output, or a file that is there under its name only when all are.
-final class ByteOutput {
-    private let path: String?
-    private var descriptor: Int32 = -1
-    private let session: Session
-    private var isFinished = false
-
-    init(_ session: Session) throws(CommandFailure) {
-        self.session = session
-        path = session.arguments.value("out")
-        guard let path else { return }
-        // A link that leads nowhere is there, too.
-        var entry = stat()
-        guard lstat(path, &entry) != 0 else {
-            throw CommandFailure(
-                code: "E_IO", "\(path) is there already", hint: "another name; nothing is overwritten",
-                exitCode: .cannotCreate)
-        }
-        descriptor = open(path + ".part", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw CommandFailure.system("cannot make \(path)", errno: errno, exitCode: .cannotCreate)
-        }
-    }
-
-    deinit {
-        guard let path else { return }
-        if descriptor >= 0 { close(descriptor) }
-        if !isFinished { unlink(path + ".part") }
-    }
-
-    func write(_ bytes: [UInt8]) throws(CommandFailure) {
-        guard path != nil else { return try session.output.write(bytes) }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                throw CommandFailure.system("cannot write \(path ?? "")", errno: errno, exitCode: .ioError)
-            }
-            rest = rest.dropFirst(count)
-        }
-    }
-
-    func finish() throws(CommandFailure) {
-        guard let path else { return try session.output.flush() }
-        guard fsync(descriptor) == 0, rename(path + ".part", path) == 0 else {
-            throw CommandFailure.system("cannot write \(path)", errno: errno, exitCode: .ioError)
-        }
-        isFinished = true
-    }
-}
-
-/// Takes an answer's bytes as they come.
-private final class AnswerTaker {
-    private let output: ByteOutput
-    let sha = RunningSHA256()
-    var status = 0
-    private(set) var count: UInt64 = 0
-    /// Of an answer that is an error.
-    private(set) var body: [UInt8] = []
-    private(set) var failure: CommandFailure?
-
-    init(_ output: ByteOutput) { self.output = output }
-
-    func take(_ piece: UnsafeRawBufferPointer) -> Bool {
-        guard status == 200 else {
-            body += piece.prefix(max(0, (64 << 10) - body.count))
-            return true
-        }
-        sha.add(piece)
-        count += UInt64(piece.count)
-        do throws(CommandFailure) { try output.write(Array(piece)) } catch { failure = error }
-        return failure == nil
     }
 }

@@ -31,6 +31,9 @@ enum ExportCommand {
                     "syncctl export --format html --conversation c-88 > c-88.html",
                     "a conversation to be read in a browser and on paper"),
                 .init(
+                    "syncctl export --format html --conversation c-88 --out c-88.html --proof",
+                    "the page, and c-88.proof with what proves it"),
+                .init(
                     "syncctl export --format openai --survey satisfaction=dissatisfied",
                     "conversations that did not help, as lines for fine-tuning"),
                 .init(
@@ -54,7 +57,7 @@ enum ExportCommand {
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
-        if let format = try FormatExport(session) { return try format.run() }
+        if let format = try FormatExport.asked(session) { return try format.run() }
         let wanted = try origins(session)
         if session.arguments.flag("evidence") {
             for option in ["after", "through", "user", "conversation", "since", "until", "type", "role", "author"]

@@ -3,7 +3,7 @@ internal import EventStore
 internal import Interchange
 internal import SillokAPI
 
-/// What was said, in a form that others read: `export --format`.
+/// What was said, in a form that others read: `export --format` and `dialogues`.
 struct FormatExport {
     static let options: [Command.Option] = [
         .value(
@@ -15,6 +15,8 @@ struct FormatExport {
             "dialogues: answers of this survey (default: satisfaction). With VALUE, openai and dialogues: only what was answered so."
         ),
         .value("timezone", "ZONE", "html: in which times are shown (default: this machine's)."),
+        .value("out", "FILE", "html: writes the page there, and large pictures beside it; the file must not exist."),
+        .flag("proof", "html: with what proves the events, in a file beside the one of --out."),
     ]
     /// Options of the native form alone.
     private static let native = (
@@ -22,20 +24,25 @@ struct FormatExport {
     )
 
     private let session: Session
-    private let format: String
     private let writer: any ConversationWriter
+    private let output: ByteOutput
+    /// Of a page.
+    private let page: PageExport?
     private let reads: Reads
     /// `nil` where the files are elsewhere, or may not be read.
     private let erasures: OwnErasures?
     private let query: TimelineQuery
-    private let range: TimeRange
+    let range: TimeRange
 
     /// `nil`: the native form is wanted.
-    init?(_ session: Session) throws(CommandFailure) {
+    static func asked(_ session: Session) throws(CommandFailure) -> FormatExport? {
         let arguments = session.arguments
         let format = arguments.value("format") ?? "cloudevents"
-        let belonging = ["openai": ["context", "survey"], "dialogues": ["survey"], "html": ["timezone"]]
-        for option in ["context", "survey", "timezone"] where arguments.value(option) != nil {
+        let belonging = [
+            "openai": ["context", "survey"], "dialogues": ["survey"], "html": ["timezone", "out", "proof"],
+        ]
+        let given = ["context", "survey", "timezone", "out"].filter { arguments.value($0) != nil }
+        for option in given + (arguments.flag("proof") ? ["proof"] : []) {
             guard belonging[format]?.contains(option) ?? false else {
                 throw usageFailure("--\(option) does not go with --format \(format)")
             }
@@ -50,80 +57,91 @@ struct FormatExport {
         if format == "html", arguments.value("conversation") == nil || arguments.value("user") != nil {
             throw usageFailure("--format html writes one conversation", hint: "--conversation ID")
         }
-        self.session = session
-        self.format = format
         let reads = try Reads(session)
-        self.reads = reads
+        guard format == "html" else { return try FormatExport(session, reads, try writer(format, session)) }
+        let page = try page(session, reads, try TimeRange(session))
+        return try FormatExport(session, reads, page.page, page)
+    }
+
+    /// Of the part that the session's options name.
+    init(
+        _ session: Session, _ reads: Reads, _ writer: any ConversationWriter, _ page: PageExport? = nil
+    ) throws(CommandFailure) {
+        (self.session, self.reads, self.writer, self.page) = (session, reads, writer, page)
         erasures = reads.isElsewhere ? nil : (try? reads.log()).flatMap { try? OwnErasures($0) }
-        let selection = try EventSelection(session)
-        (query, range) = (selection.query, selection.range)
-        writer = try Self.writer(format, session, reads)
+        range = try TimeRange(session)
+        var query = TimelineQuery()
+        (query.since, query.until) = (range.since, range.until)
+        self.query = query
+        // A page alone may go to a file.
+        output = try ByteOutput(session, to: page == nil ? nil : session.arguments.value("out"))
     }
 
     private static func writer(
-        _ format: String, _ session: Session, _ reads: Reads
+        _ format: String, _ session: Session
     ) throws(CommandFailure) -> any ConversationWriter {
-        let arguments = session.arguments
-        var survey: SurveyWish?
-        if let text = arguments.value("survey") {
-            survey = SurveyWish(text: text)
-            let hasValue = survey?.value != nil || format == "dialogues"
-            guard survey != nil, hasValue else {
-                throw usageFailure("--survey '\(text)'", hint: "NAME=VALUE, as satisfaction=dissatisfied")
-            }
-        }
         switch format {
         case "csv": return MessagesCSV()
         case "openai":
-            let context = try usage { try arguments.integer("context", in: 1...1_000) }
-            return OpenAILines(context: context, survey)
-        case "dialogues": return DialoguesCSV(survey ?? SurveyWish("satisfaction"))
-        default:
-            var (zone, zoneName) = (session.zone, session.zoneName)
-            if let name = arguments.value("timezone") {
-                guard let found = name == "UTC" ? .utc : ZoneDirectory.system.zone(named: name) else {
-                    throw usageFailure("--timezone '\(name)': there is no such zone", hint: "a name as Asia/Seoul")
-                }
-                (zone, zoneName) = (found, name)
-            }
-            return ConversationPage(
-                .init(
-                    language: session.language, zone: zone, zoneName: zoneName, now: session.now,
-                    name: { user in Self.name(of: user, reads) },
-                    picture: { reads.attachment($0, most: ConversationPage.longestPicture) }))
+            let context = try usage { try session.arguments.integer("context", in: 1...1_000) }
+            return OpenAILines(context: context, try survey(session, needsValue: true))
+        default: return Dialogues(try survey(session) ?? SurveyWish("satisfaction"))
         }
+    }
+
+    private static func page(
+        _ session: Session, _ reads: Reads, _ range: TimeRange
+    ) throws(CommandFailure) -> PageExport {
+        var (zone, zoneName) = (session.zone, session.zoneName)
+        if let name = session.arguments.value("timezone") {
+            guard let found = name == "UTC" ? .utc : ZoneDirectory.system.zone(named: name) else {
+                throw usageFailure("--timezone '\(name)': there is no such zone", hint: "a name as Asia/Seoul")
+            }
+            (zone, zoneName) = (found, name)
+        }
+        var settings = ConversationPage.Settings(
+            language: session.language, zone: zone, zoneName: zoneName, now: session.now
+        ) { user in Self.name(of: user, reads) }
+        (settings.since, settings.until) = (range.since, range.until)
+        return try PageExport(session, reads, settings, of: session.arguments.value("conversation") ?? "")
+    }
+
+    /// What `--survey` asks for.
+    static func survey(_ session: Session, needsValue: Bool = false) throws(CommandFailure) -> SurveyWish? {
+        guard let text = session.arguments.value("survey") else { return nil }
+        guard let wish = SurveyWish(text: text), wish.value != nil || !needsValue else {
+            throw usageFailure("--survey '\(text)'", hint: "NAME=VALUE, as satisfaction=dissatisfied")
+        }
+        return wish
     }
 
     /// What a user's profile says; profiles that may not be read are none.
     private static func name(of user: String, _ reads: Reads) -> String? {
         guard let fields = try? reads.profile(of: user) else { return nil }
-        for name in ["displayName", "name"] {
-            let field = fields.first { $0.string("name") == name }
-            if let text = field?.string("value"), !text.isEmpty { return text }
-        }
-        return nil
+        return fields.first { $0.string("name") == "name" }?.string("value").flatMap { $0.isEmpty ? nil : $0 }
     }
 
     func run() throws(CommandFailure) -> ExitCode {
         range.tell(session)
         let (user, named) = (session.arguments.value("user"), session.arguments.value("conversation"))
-        if format == "html", let named, try reads.conversation(named) == nil {
+        if page != nil, let named, try reads.conversation(named) == nil {
             session.say(.noConversation, named)
             return .nothingFound
         }
-        try session.output.write(writer.begin())
+        try output.write(writer.begin())
         if let named {
             try write(named, of: user)
-        } else if let user, format == "csv" {
+        } else if let user, writer is MessagesCSV {
             try write(.user(user), [])
         } else {
             for conversation in try conversations(of: user) { try write(conversation, of: user) }
         }
+        try output.finish()
         for (reason, count) in writer.leftOut.sorted(by: { $0.key < $1.key }) {
             session.remark(.leftOut, String(count), session.translated(reason))
         }
         if writer.written == 0 { session.say(.noEventsMatched) }
-        return writer.written == 0 && format != "html" ? .nothingFound : .success
+        return writer.written == 0 && page == nil ? .nothingFound : page?.code ?? .success
     }
 
     /// Those of a user, in the order in which the user came to them, or else all, the latest active first.
@@ -160,7 +178,7 @@ struct FormatExport {
         let owner = user.map { TimelineOwner.user($0) } ?? .conversation(id)
         var scope = query
         scope.conversations = user == nil ? [] : [id]
-        if format == "html", let (summary, participants) = try reads.conversation(id) {
+        if page != nil, let (summary, participants) = try reads.conversation(id) {
             conversation.title = summary.string("title")
             conversation.startedBy = summary.string("started_by")
             conversation.messages = UInt64(clamping: summary.integer("messages") ?? 0)
@@ -184,9 +202,10 @@ struct FormatExport {
             }
             if let value = wish.value, !conversation.answers.has(value) { return }
         }
-        try session.output.write(writer.begin(conversation))
+        try output.write(writer.begin(conversation))
         try write(owner, scope.conversations)
-        try session.output.write(writer.end())
+        try page?.prove(query)
+        try output.write(writer.end())
     }
 
     private func write(_ owner: TimelineOwner, _ conversations: [String]) throws(CommandFailure) {
@@ -195,7 +214,8 @@ struct FormatExport {
         query.conversations = conversations
         try reads.timeline(owner, query) { row throws(CommandFailure) in
             let bytes = writer.add(try entry(row))
-            if !bytes.isEmpty { try session.output.write(bytes) }
+            if let failure = page?.pictures.failure { throw failure }
+            if !bytes.isEmpty { try output.write(bytes) }
         }
     }
 

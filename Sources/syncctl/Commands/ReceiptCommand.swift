@@ -36,7 +36,7 @@ enum ReceiptCommand {
         if case .files = place, wanted > 0 {
             _ = try DaemonClient.required(by: session, to: "ask its peers")
         }
-        var made = try make(place, session)
+        var made = try ReceiptFile.make(place, session)
         // What was there when the command began.
         let vector = VersionVector(made.receipt.heads.map { Dot(origin: $0.head.head.origin, seq: $0.events) })
         while made.receipt.witnesses(of: vector) < wanted {
@@ -45,7 +45,7 @@ enum ReceiptCommand {
                 return .tryAgain
             }
             sleep(milliseconds: poll)
-            made = try make(place, session)
+            made = try ReceiptFile.make(place, session)
         }
         if case .files = place { session.say(.receiptOfFiles) }
         try write(made, to: output, session)
@@ -59,28 +59,6 @@ enum ReceiptCommand {
         guard let text = session.arguments.value("timeout") else { return nil }
         do { return try TimeSpan.milliseconds(text) } catch {
             throw usageFailure("--timeout '\(text)' is no span, as 30s")
-        }
-    }
-
-    /// A receipt as it is now.
-    private static func make(
-        _ place: NodeOrFiles, _ session: Session
-    ) throws(CommandFailure) -> (receipt: Receipt, bytes: [UInt8]) {
-        switch place {
-        case .daemon(let daemon):
-            let bytes = try daemon.ask(ClientRequest(target: Route.receipt.path)).body
-            do throws(ReceiptError) {
-                return (try ReceiptFile.check(bytes), bytes)
-            } catch {
-                throw DaemonClient.misunderstood("no receipt: \(error)")
-            }
-        case .files(let files):
-            let now = session.now
-            return try stored {
-                let builder = try ReceiptBuilder(files, key: ReceiptFile.key(files))
-                let receipt = try builder.receipt(at: now)
-                return (receipt, builder.bytes(of: receipt))
-            }
         }
     }
 

@@ -25,7 +25,6 @@ final class SubjectPackage {
     private let user: String
     private let folder: String
     private let views: ViewReader
-    private let copy: AttachmentCopy
     private let lines: EventLines
     private let erasures: OwnErasures
     private let isFull: Bool
@@ -40,7 +39,6 @@ final class SubjectPackage {
         isFull = session.arguments.value("others") == "full"
         let views = try FreshViews.open(session, files)
         self.views = views
-        copy = try stored { try AttachmentCopy(files) }
         lines = try stored { try EventLines(views.log) }
         erasures = try stored { try OwnErasures(views.log) }
     }
@@ -296,14 +294,9 @@ final class SubjectPackage {
             // What others call themselves is theirs, too.
             guard isFull || user.hasSameBytes(as: person) else { return nil }
             let fields = (try? views.profile(user: user)) ?? []
-            for name in ["displayName", "name"] {
-                guard let value = fields.first(where: { $0.name == name })?.winner.value else { continue }
-                let text = JSONObject(validated: Array(#"{"v":\#(value)}"#.utf8)).string("v")
-                if let text, !text.isEmpty { return text }
-            }
-            return nil
-        } picture: { [copy] digest in
-            copy.bytes(of: digest, most: ConversationPage.longestPicture)
+            guard let value = fields.first(where: { $0.name == "name" })?.winner.value else { return nil }
+            let text = JSONObject(validated: Array(#"{"v":\#(value)}"#.utf8)).string("v")
+            return text.flatMap { $0.isEmpty ? nil : $0 }
         }
     }
 
@@ -335,6 +328,7 @@ final class SubjectPackage {
         var place: AttachmentPlace?
         var list: PackageFile?
         var seen: Set<Digest> = []
+        let copy = try stored { try AttachmentCopy(files) }
         while true {
             let page = try stored { [place] in try views.attachments(of: .user(user), limit: 500, before: place) }
             guard let last = page.last else { break }

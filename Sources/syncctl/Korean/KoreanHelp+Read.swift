@@ -1,6 +1,16 @@
 extension KoreanHelp {
     /// What commands that read say besides.
     static let read: [String: String] = [
+        "all of them, for a spreadsheet": "전부, 스프레드시트용",
+        "those that did not help": "도움이 되지 않은 것",
+        """
+        The question of an answer is its cause, else the last message of a person before it; both as they stand now. \
+        'syncctl export --format dialogues' writes the same records as --csv. Exit code 1 when nothing matched.
+        """:
+            """
+        답변의 원인이 된 메시지를 질문으로 보고, 없으면 그 앞에 사람이 마지막으로 쓴 메시지를 봅니다. 둘 다 지금 보이는 내용입니다. 'syncctl export --format \
+        dialogues'는 --csv와 같은 행을 씁니다. 찾은 것이 없으면 종료 코드는 1입니다.
+        """,
         """
         A field that was set on two nodes which did not know of each other is in conflict and shows both values: the \
         last one holds until somebody sets it again. Exit code 1 when there is no profile.

@@ -52,11 +52,14 @@ extension KoreanHelp {
         """,
         "nothing when both hold the same": "둘이 같으면 아무것도 출력되지 않습니다",
         """
-        Nodes with equal vectors have equal roots and equal views, whatever order events arrived in. While the views \
-        lack events that the log has, the last line says so and the exit code is 2: nothing can be compared yet.
+        Nodes with equal vectors have equal roots and equal views, whatever order events arrived in. All that is told \
+        is of one position. Where the views do not come as far as the log in two seconds, the last line says so and \
+        the exit code is 2: nothing can be compared yet.
         """:
             """
-        벡터가 같은 노드는 이벤트가 어떤 순서로 왔든 루트와 뷰가 같습니다. 로그에 있는 이벤트가 뷰에 아직 없으면 마지막 줄에 알리고 종료 코드는 2입니다. 그때는 아직 비교할 수 없습니다.
+        벡터가 같은 노드는 이벤트가 어떤 순서로 왔든 루트와 뷰가 같습니다. 출력은 모두 로그의 한 위치를 기준으로 합니다. 뷰가 2초 안에 로그를 따라오지 못하면 마지막 줄에 알리고 종료 코드는 \
+        2입니다. 그때는 아직 비교할 수 없습니다.
         """,
+        "With the search index, which is brought on first.": "검색 색인도 포함합니다. 색인이 따라올 때까지 기다립니다.",
     ]
 }

@@ -26,6 +26,7 @@ enum KoreanHelp {
         "Conversations, the latest active first": "최근에 활동한 순서로 대화 목록을 봅니다",
         "A user's profile, conflicts included": "사용자 프로필을 충돌까지 봅니다",
         "Answers of a survey, counted": "설문 응답을 집계합니다",
+        "Questions and their answers, with what users thought of them": "질문과 답변을 사용자 평가와 함께 봅니다",
         "Newest events in the order of the log": "최신 이벤트를 로그 순서로 봅니다",
         "One event in full": "이벤트 하나를 전부 봅니다",
         "Events of a scope in display order": "범위를 정해 이벤트를 표시 순서로 다시 봅니다",
@@ -132,14 +133,22 @@ enum KoreanHelp {
         "The N messages before and behind each, too.": "앞뒤 메시지를 N개씩 함께 보여 줍니다.",
         "the newest 20 texts with these two syllables, also within words": "이 두 글자가 낱말 안에라도 있는 최근 글 20개",
         "a phrase, and a word that must not be there": "구절, 그리고 없어야 할 낱말",
+        "the same without those that have the second word": "그중 둘째 낱말이 없는 글",
         "one user's, with what was said around it": "한 사용자의 글과 앞뒤 메시지",
         """
         The newest first, as texts stand now: of an edited message the last edit, and nothing that was taken back. \
-        Korean, Chinese and Japanese are found by characters, other scripts by whole words. Put several words with \
-        a phrase or a -word into one argument. Exit code 1 when nothing matched.
+        Korean, Chinese and Japanese are found by characters, other scripts by whole words. A phrase stands in one \
+        argument with its quotation marks. A -word stands behind the first word; where its first letter is an option, \
+        as in -nose, put '--' before the words.
+
+        --language finds messages that say they are in a language; --lang is the language of the headings, as in \
+        every command. Exit code 1 when nothing matched.
         """: """
         최신순이며 지금 보이는 글에서 찾습니다. 수정된 메시지는 마지막 내용에서 찾고, 거둔 글은 찾지 않습니다. 한국어·중국어·일본어는 \
-        글자 단위로, 다른 문자는 낱말 단위로 찾습니다. 구절이나 -낱말을 함께 쓸 때는 모두 한 인수에 넣으십시오. \
+        글자 단위로, 다른 문자는 낱말 단위로 찾습니다. 구절은 큰따옴표까지 한 인수에 넣으십시오. -낱말은 첫 낱말 뒤에 씁니다. \
+        -nose처럼 첫 글자가 옵션과 같으면 낱말들 앞에 '--'를 쓰십시오.
+
+        --language는 그 언어로 표시된 메시지만 찾습니다. --lang은 모든 명령에서 화면 언어입니다. \
         찾은 것이 없으면 종료 코드는 1입니다.
         """,
         "Only this user's history.": "이 사용자의 이벤트만.",
@@ -161,7 +170,13 @@ enum KoreanHelp {
             "openai: 답변마다 한 줄씩, 그 앞의 메시지를 최대 N개까지 함께 출력합니다.",
         "dialogues: answers of this survey (default: satisfaction). With VALUE, openai and dialogues: only what was answered so.":
             "dialogues: 이 설문의 응답(기본값: satisfaction). VALUE를 주면 openai와 dialogues는 그렇게 응답한 것만 출력합니다.",
+        "Answers of this survey (default: satisfaction). With VALUE: only what was answered so.":
+            "이 설문의 응답(기본값: satisfaction). VALUE를 주면 그렇게 응답한 것만 봅니다.",
         "html: in which times are shown (default: this machine's).": "html: 시각을 표시할 시간대(기본값: 이 컴퓨터의 시간대).",
+        "html: writes the page there, and large pictures beside it; the file must not exist.":
+            "html: 페이지를 이 파일에 쓰고 큰 사진은 그 옆에 둡니다. 이미 있는 파일에는 쓰지 않습니다.",
+        "html: with what proves the events, in a file beside the one of --out.":
+            "html: 이벤트를 증명하는 파일을 --out 파일 옆에 함께 만듭니다.",
     ]
 
     private static let arguments: [String: String] = [
@@ -208,6 +223,7 @@ enum KoreanHelp {
         "a month, for a spreadsheet": "스프레드시트에서 볼 한 달 치",
         "headers, salts, payloads, keys and signed heads": "헤더, 솔트, 내용, 키, 서명된 헤드",
         "a conversation to be read in a browser and on paper": "브라우저와 종이에서 읽을 대화 하나",
+        "the page, and c-88.proof with what proves it": "페이지와, 그것을 증명하는 c-88.proof",
         "conversations that did not help, as lines for fine-tuning": "도움이 되지 않은 대화를 미세 조정용 줄로",
         "questions and answers, with what users thought of them": "질문과 답변, 그리고 사용자의 평가",
     ]

@@ -18,6 +18,7 @@ extension KoreanTexts {
             "종류마다 이름을 쓰십시오. 패턴은 구독과 /v1/changes에서 쓸 수 있습니다"),
         Phrase("one of them", "그중 하나만 쓰십시오"),
         Phrase("another name; nothing is overwritten", "다른 이름을 쓰십시오. 덮어쓰지 않습니다"),
+        Phrase("--out FILE says where the page goes", "--out FILE로 페이지를 저장할 곳을 정하십시오"),
         Phrase(
             "again later: a peer that has them may come; 'syncctl attachment list --missing' has all such",
             "나중에 다시 하십시오. 내용이 있는 피어가 연결될 수 있습니다. 목록: 'syncctl attachment list --missing'"),
@@ -61,6 +62,11 @@ extension KoreanTexts {
             "syncctl receipt --out FILE makes a receipt, syncctl history UID --proof > FILE a proven answer",
             "영수증은 syncctl receipt --out FILE, 증명이 붙은 결과는 syncctl history UID --proof > FILE로 만듭니다"),
         Phrase("a file, or --format native", "파일로 주거나 --format native를 쓰십시오"),
+        Phrase(
+            "native NDJSON made of it, each line with type, user, subject, time and data; or --format, "
+                + "where it is something else",
+            "줄마다 type, user, subject, time, data가 있는 NDJSON으로 바꾸어 가져오십시오. 다른 파일이라면 --format을 쓰십시오"),
+        Phrase("--format firestore", "--format firestore일 때 씁니다"),
         Phrase("--format with one of: {0}", "--format에 쓸 수 있는 값: {0}"),
         Phrase(
             "--conversation ID takes all of it as a conversation of its own; --dates day-first or month-first "

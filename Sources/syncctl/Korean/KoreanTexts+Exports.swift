@@ -39,6 +39,9 @@ extension KoreanTexts {
         Phrase("a line of the service, of nobody", "작성자가 없는 서비스의 줄"),
         Phrase("a line of the service: who came, left or was invited", "서비스의 줄: 입장, 퇴장, 초대"),
         Phrase("a document that is no chat", "대화가 아닌 문서"),
+        Phrase(
+            "a question without its botResponse; --partial takes it",
+            "botResponse가 없는 질문. --partial을 쓰면 가져옵니다"),
         Phrase("a document of a chat without {0}", "대화 문서에 없는 항목: {0}"),
         Phrase("a document of a chat with a field of another type", "항목의 형식이 다른 대화 문서"),
         Phrase(

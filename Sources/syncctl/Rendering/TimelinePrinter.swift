@@ -44,11 +44,18 @@ struct TimelinePrinter {
     private let message: MessageText
     /// Whether messages are shown whole, one after the other and not in a table.
     private let isFull: Bool
+    /// Above the table, with the count where that is known by then.
+    private let title: String
     private var rows: [[TextTable.Cell]] = []
+    /// Whether rows were printed before.
+    private var isContinued = false
     private(set) var count = 0
 
-    init(_ session: Session, showsConversation: Bool) {
-        self.session = session
+    /// How many rows are held for their widths: a longer table goes on with widths of its own.
+    private static let piece = 2_000
+
+    init(_ session: Session, showsConversation: Bool, title: String) {
+        (self.session, self.title) = (session, title)
         message = MessageText(session)
         isFull = session.form == .human && session.arguments.flag("full")
         self.showsConversation = showsConversation
@@ -86,21 +93,33 @@ struct TimelinePrinter {
         ]
         if showsConversation { cells.insert(.init(header.conversation ?? "-"), at: 2) }
         if session.arguments.flag("ids") { cells.insert(.init(header.id.description), at: 2) }
+        if rows.count == Self.piece { try printRows(title) }
         rows.append(cells)
     }
 
-    func finish(title: String) throws(CommandFailure) {
+    mutating func finish() throws(CommandFailure) {
         if session.isCSV, count == 0 { try session.output.write(EventCSV.header) }
-        guard !session.isJSON, !session.isCSV, !isFull, count > 0 else { return }
+        guard !rows.isEmpty else { return }
+        let isWhole = count == rows.count
+        try printRows(isWhole ? "\(title) · \(session.eventCount(count))" : title)
+        guard !isWhole, isTitled else { return }
+        try session.output.line()
+        try session.output.line(session.eventCount(count))
+    }
+
+    private var isTitled: Bool { session.form == .human && session.width != nil }
+
+    private mutating func printRows(_ title: String) throws(CommandFailure) {
+        defer { (rows, isContinued) = ([], true) }
         var columns: [TextTable.Column] = [
             .whole(session.headingOfTimes(.time)), .right(session.heading(.position)),
             .left(session.heading(.who)), .left(session.heading(.type)), .left(session.heading(.text)),
         ]
         if showsConversation { columns.insert(.whole(session.heading(.conversation)), at: 2) }
         if session.arguments.flag("ids") { columns.insert(.whole(session.heading(.id)), at: 2) }
-        var table = TextTable(columns)
+        var table = TextTable(columns, isContinued: isContinued)
         for row in rows { table.add(row) }
-        if session.form == .human, session.width != nil {
+        if !isContinued, isTitled {
             try session.output.line(Sanitizer.line(title))
             try session.output.line()
         }

@@ -11,6 +11,7 @@ enum Wording: String, CaseIterable, Sendable {
     case unread, with, firstMessage, lastMessage, contact, phone, source, searchScope, searchWords
     case field, setBy, state, value, isSet, inConflict, alsoSaid
     case survey, answers, question, answer, count, share, group, noGroup
+    case asked, replied, seconds, satisfaction
     case name, home, open, out, behind, wants, event, attempts, at, reason, error, view
     case peer, node, lacks, oldest, owes, address
     case backup, segments, size
@@ -34,7 +35,7 @@ enum Wording: String, CaseIterable, Sendable {
     case noSuchType, didYouMean, noEventOf, noUser, noUsers, noConversation, noConversations, noProfile, noSurveys,
         noAnswers,
         noEvent
-    case nothingFound, moreFound, moreRanked, unindexed
+    case nothingFound, moreFound, moreRanked, unindexed, languageOfWords
     case noContacts, noSearches, noMessage, isHidden
     case noEventsMatched, nothingParked, noSubscriptions, noPeers, nothingQuarantined, nothingMoreQuarantined
     case moreQuarantined
@@ -154,6 +155,10 @@ enum Wording: String, CaseIterable, Sendable {
         case .group: Phrase("GROUP", "구분")
         case .noGroup: Phrase("(none)", "(없음)")
         case .share: Phrase("SHARE", "비율")
+        case .asked: Phrase("QUESTION", "질문")
+        case .replied: Phrase("ANSWER", "답변")
+        case .seconds: Phrase("SECONDS", "걸린 초")
+        case .satisfaction: Phrase("SATISFACTION", "평가")
         case .name: Phrase("NAME", "이름")
         case .home: Phrase("HOME", "담당 노드")
         case .open: Phrase("OPEN", "미처리")
@@ -264,6 +269,10 @@ enum Wording: String, CaseIterable, Sendable {
             Phrase(
                 "{0} events are not indexed yet: ask again to find what is in them",
                 "이벤트 {0}건은 아직 색인되지 않았습니다. 잠시 뒤 다시 검색하면 그 안의 말도 찾을 수 있습니다")
+        case .languageOfWords:
+            Phrase(
+                "--lang is the language of the headings; --language {0} finds messages in that language alone",
+                "--lang은 화면 언어입니다. 그 언어로 표시된 메시지만 찾으려면 --language {0}")
         case .noConversations: Phrase("no conversations", "대화가 없습니다")
         case .noProfile: Phrase("no profile of {0}", "프로필이 없습니다: {0}")
         case .noSurveys: Phrase("no surveys", "설문이 없습니다")

@@ -138,7 +138,7 @@ def settle(a, b):
 
 def digest(node):
     """Origins, roots and views; nothing while the views are behind the log."""
-    told = lines(node, "digest", codes=(0, 2))
+    told = lines(node, "digest", "--search", codes=(0, 2))
     return told[:-1] if told[-1]["complete"] and not told[-1].get("behind") else None
 
 

@@ -117,7 +117,7 @@ final class Soak {
 
     /// Vectors, roots and view digests are the same everywhere (INV-6).
     func checkDigests() throws {
-        let digests = try nodes.map { try $0.syncctl("digest").output }
+        let digests = try nodes.map { try $0.syncctl("digest", "--search").output }
         #expect(
             digests.allSatisfy { $0 == digests[0] && !$0.isEmpty },
             "seed \(plan.seed):\n\(digests.joined(separator: "\n"))")
@@ -130,7 +130,7 @@ final class Soak {
             }
             let end =
                 (try? String(contentsOfFile: node.log, encoding: .utf8))?.split(separator: "\n").suffix(15) ?? []
-            return "\(node.name)\n\(peers.joined(separator: "\n"))\n\(try node.syncctl("digest").output)"
+            return "\(node.name)\n\(peers.joined(separator: "\n"))\n\(try node.syncctl("digest", "--search").output)"
                 + end.joined(separator: "\n")
         }.joined(separator: "\n")
     }

@@ -35,4 +35,24 @@ struct HeldFolderTests {
         #expect(try names().count == 3)
         withExtendedLifetime(first) {}
     }
+
+    @Test("A folder that another process takes away before it is held is made once more")
+    func madeWhileCleared() async throws {
+        let parent = try TemporaryFolder.made()
+        await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for _ in 0..<500 {
+                        let folder = try made(parent.path)
+                        #expect(FileManager.default.fileExists(atPath: folder.path))
+                        withExtendedLifetime(folder) {}
+                    }
+                }
+            }
+            while let result = await group.nextResult() {
+                if case .failure(let error) = result { Issue.record("\(error)") }
+            }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: parent.path).isEmpty)
+    }
 }

@@ -62,6 +62,7 @@ final class BootstrappedNode: Sendable {
     var node: SyncNode { get throws { try #require(current.withLock { $0 }).node } }
     var peer: Peer { Peer(name: identity.name, node: identity.node, address: nil) }
     func vector() throws -> VersionVector { try LogReader(StoreFiles(folder)).vector() }
+    var told: [String] { lines.withLock { $0 } }
     func said(_ text: String) -> Bool { lines.withLock { $0.contains { $0.contains(text) } } }
 }
 
@@ -201,7 +202,7 @@ extension SnapshotNodeTests {
         a.node.setPeers([b.peer])
         try b.start(peers: [a.peer()])
         for _ in 0..<4 {
-            #expect(eventually { b.said("snapshot of ") })
+            #expect(eventually { b.said("snapshot of ") }, "\(b.told.suffix(20))")
             a.node.setPeers([])
             usleep(50_000)
             a.node.setPeers([b.peer])

@@ -20,14 +20,11 @@ enum ConversationCommand {
         if try ProofOutput.isWanted(session) { return try ProofOutput.run(session, .conversation(id), options.query) }
         let reads = try Reads(session)
         let found = try named(id, options.range.moment, reads)
-        var printer = TimelinePrinter(session, showsConversation: false)
+        let names = participants(found?.participants ?? [], of: found?.summary, session)
+        let title = [id, found?.summary.string("title"), names].compactMap { $0 }.joined(separator: " · ")
+        var printer = TimelinePrinter(session, showsConversation: false, title: title)
         try reads.timeline(.conversation(id), options.query) { row throws(CommandFailure) in try printer.add(row) }
-        if !session.isJSON {
-            let names = participants(found?.participants ?? [], of: found?.summary, session)
-            let title = [id, found?.summary.string("title"), names].compactMap { $0 }
-            let count = session.eventCount(printer.count)
-            try printer.finish(title: (title + [count]).joined(separator: " · "))
-        }
+        try printer.finish()
         try session.end(count: printer.count, options.range) { line in
             line.add("conversation", id)
             if let summary = found?.summary {

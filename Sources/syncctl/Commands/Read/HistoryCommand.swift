@@ -32,7 +32,7 @@ enum HistoryCommand {
             return try ProofOutput.run(session, .user(user), options.query)
         }
         let reads = try Reads(session)
-        var printer = TimelinePrinter(session, showsConversation: true)
+        var printer = TimelinePrinter(session, showsConversation: true, title: user)
         if session.arguments.flag("received") {
             let limit = try received(options)
             try reads.received(by: user, options.query, limit: limit) { row throws(CommandFailure) in
@@ -41,7 +41,7 @@ enum HistoryCommand {
         } else {
             try reads.timeline(.user(user), options.query) { row throws(CommandFailure) in try printer.add(row) }
         }
-        try printer.finish(title: "\(user) · \(session.eventCount(printer.count))")
+        try printer.finish()
         try session.end(count: printer.count, options.range) { line in line.add("user", user) }
         if printer.count == 0 { try session.sayNothing(of: (.noUser, user), reads) }
         return printer.count == 0 ? .nothingFound : .success

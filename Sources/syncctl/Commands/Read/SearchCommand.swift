@@ -9,7 +9,7 @@ enum SearchCommand {
             arguments: [
                 .init(
                     "words", "Words that a text has; a phrase in quotation marks; -word for one that it has not.",
-                    count: .repeating(atLeast: 1))
+                    count: .repeating(atLeast: 1), mayBeNegated: true)
             ],
             options: [
                 .value("user", short: "u", "USER", "Only this user's history.", repeatable: true, names: "users"),
@@ -26,13 +26,18 @@ enum SearchCommand {
             ],
             examples: [
                 .init("syncctl search 두통", "the newest 20 texts with these two syllables, also within words"),
+                .init("syncctl search 두통 -감기", "the same without those that have the second word"),
                 .init(#"syncctl search '"두통이 심해요" -감기'"#, "a phrase, and a word that must not be there"),
                 .init("syncctl search 두통 --user u-1029 -C 2", "one user's, with what was said around it"),
             ],
             discussion: """
                 The newest first, as texts stand now: of an edited message the last edit, and nothing that was taken back. \
-                Korean, Chinese and Japanese are found by characters, other scripts by whole words. Put several words with \
-                a phrase or a -word into one argument. Exit code 1 when nothing matched.
+                Korean, Chinese and Japanese are found by characters, other scripts by whole words. A phrase stands in one \
+                argument with its quotation marks. A -word stands behind the first word; where its first letter is \
+                an option, as in -nose, put '--' before the words.
+
+                --language finds messages that say they are in a language; --lang is the language of the headings, \
+                as in every command. Exit code 1 when nothing matched.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -45,6 +50,7 @@ enum SearchCommand {
         query.authors = selection.authors
         query.types = selection.types + (arguments.flag("bot") ? DialogueRole.assistant.types : [])
         query.languages = arguments.values("language")
+        if query.languages.isEmpty, let language = arguments.value("lang") { session.say(.languageOfWords, language) }
         (query.since, query.until) = (selection.range.since, selection.range.until)
         if arguments.flag("total") { return try count(query, text, session) }
         let limit = try limit(session)

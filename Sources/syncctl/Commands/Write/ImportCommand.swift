@@ -21,6 +21,7 @@ enum ImportCommand {
                 .value(
                     "dates", "ORDER", "Which number of a date comes first, where WhatsApp's file leaves it open.",
                     allowed: DateOrder.allCases.map(\.rawValue)),
+                .flag("partial", "Firestore: take questions, too, whose answer the export lacks."),
                 .value("batch", "N", "Events handed in at a time, 1 to 4096 (default: 2000)."),
                 .flag("dry-run", "Read and check everything, store nothing."),
                 .value("rejects", "FILE", "Write rejected lines there, each with its number and the reason."),
@@ -65,7 +66,7 @@ enum ImportCommand {
             guard arguments.value("batch") == nil, rejectsPath == nil, !arguments.flag("dry-run") else {
                 throw usageFailure("--evidence goes with none of --batch, --dry-run and --rejects")
             }
-            if let other = exportOptions.first(where: { arguments.value($0) != nil }) {
+            if let other = arguments.value("format") != nil ? "format" : ImportExport.option(of: session) {
                 throw usageFailure("--evidence does not go with --\(other)")
             }
             return try EvidenceTransfer.import(session, try InputFile(path))
@@ -77,7 +78,7 @@ enum ImportCommand {
             }
             return try export.run(found, batch: batch)
         }
-        if let other = exportOptions.dropFirst().first(where: { arguments.value($0) != nil }) {
+        if let other = ImportExport.option(of: session) {
             throw usageFailure("--\(other) does not go with native NDJSON, whose lines say it themselves")
         }
         let place = try ImportPlace(session)
@@ -101,9 +102,6 @@ enum ImportCommand {
         }
         return try finish(run, path)
     }
-
-    /// What is said of exports of other services alone.
-    private static let exportOptions = ["format", "user", "me", "conversation", "timezone", "dates"]
 
     private static func summary(_ tally: AppendTally, isDry: Bool, in language: Language) -> String {
         func text(_ wording: Wording, _ values: String...) -> String { wording.phrase.text(language, values) }
@@ -197,9 +195,9 @@ struct ImportPlace {
 /// What an import would do with each event.
 final class ImportCheck {
     private let reader: LogReader
-    /// What the file has said so far, by id: twice ``mostRemembered`` at most (INV-9).
-    private var newer: [EventID: EventDraft] = [:]
-    private var older: [EventID: EventDraft] = [:]
+    /// What the file has said so far, by id, as a hash of it: twice ``mostRemembered`` at most (INV-9).
+    private var newer: [EventID: Int] = [:]
+    private var older: [EventID: Int] = [:]
     private static let mostRemembered = 50_000
 
     init(_ reader: LogReader) { self.reader = reader }
@@ -214,14 +212,28 @@ final class ImportCheck {
             return draft.matches(stored.event)
                 ? .already(place) : AppendedLine(.rejected(.idReused(position: stored.position)))
         }
+        let content = Self.hash(draft)
         if let other = newer[id] ?? older[id] {
-            guard other != draft else { return .already(place) }
+            guard other != content else { return .already(place) }
             return .rejected(
                 code: AppendRejection.idReused(position: 0).code,
                 message: "id: used in an earlier line for an event with other content")
         }
         if newer.count == Self.mostRemembered { (older, newer) = (newer, [:]) }
-        newer[id] = draft
+        newer[id] = content
         return .appended(place)
+    }
+
+    /// Of its bytes: canonically equivalent texts are two.
+    private static func hash(_ draft: EventDraft) -> Int {
+        var hasher = Hasher()
+        for text in [draft.type, draft.conversation, draft.user, draft.author] {
+            hasher.combine(text.map { Array($0.utf8) })
+        }
+        hasher.combine(draft.time)
+        hasher.combine(draft.cause)
+        hasher.combine(draft.version)
+        hasher.combine(draft.payload)
+        return hasher.finalize()
     }
 }

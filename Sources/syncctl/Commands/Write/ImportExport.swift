@@ -14,12 +14,16 @@ struct ImportExport {
     /// What stands for the formats on the command line.
     static let choices = ["auto", "native"] + ExportFormat.allCases.map(\.rawValue)
 
-    /// What is said of exports alone.
-    private static let options = ["user", "me", "conversation", "timezone", "dates"]
+    /// The first option that is said of exports alone.
+    static func option(of session: Session) -> String? {
+        let values = ["user", "me", "conversation", "timezone", "dates"]
+        return values.first { session.arguments.value($0) != nil }
+            ?? (session.arguments.flag("partial") ? "partial" : nil)
+    }
 
     /// The export to import; `nil`: it is native NDJSON, or is to be refused as such.
     func recognised() throws(CommandFailure) -> ExportImport? {
-        let hasOptions = Self.options.contains { session.arguments.value($0) != nil }
+        let hasOptions = Self.option(of: session) != nil
         if wanted == "native" { return nil }
         guard !isPipe else {
             if wanted == nil, !hasOptions { return nil }
@@ -33,16 +37,16 @@ struct ImportExport {
             found = wanted == nil || wanted == "auto" ? try Sniffer.look(at: files) : nil
         } catch {
             // Without the option a pipe, and what is not there, are what they were.
-            if wanted == nil, !hasOptions, error.kind != .malformed { return nil }
+            if wanted == nil, !hasOptions, ![.malformed, .unknownFormat].contains(error.kind) { return nil }
             throw Self.failure(error, stored: 0)
         }
         if let wanted, let format = ExportFormat(rawValue: wanted) {
-            return ExportImport(files, as: format, try options())
+            return ExportImport(files, as: format, try options(format))
         }
         switch found {
         case .format(let format):
             session.remark(.readAs, path, session.translated(format.title), format.rawValue)
-            return ExportImport(files, as: format, try options())
+            return ExportImport(files, as: format, try options(format))
         case .native: return nil
         case nil:
             // Of native lines each is an object; a file without any is to be refused once, and not line by line.
@@ -69,7 +73,11 @@ struct ImportExport {
         return head.contains(UInt8(ascii: "{")) || head.allSatisfy { $0 <= 0x20 }
     }
 
-    private func options() throws(CommandFailure) -> ImportOptions {
+    private func options(_ format: ExportFormat) throws(CommandFailure) -> ImportOptions {
+        let takesPartial = session.arguments.flag("partial")
+        if takesPartial, format != .firestore {
+            throw usageFailure("--partial does not go with --format \(format.rawValue)", hint: "--format firestore")
+        }
         var zone: Zone?
         if let name = session.arguments.value("timezone") {
             zone = name == "UTC" ? .utc : ZoneDirectory.system.zone(named: name)
@@ -80,7 +88,8 @@ struct ImportExport {
         return ImportOptions(
             me: session.arguments.value("me"), user: session.arguments.value("user"), zone: zone,
             conversation: session.arguments.value("conversation"),
-            dates: session.arguments.value("dates").flatMap(DateOrder.init(rawValue:)))
+            dates: session.arguments.value("dates").flatMap(DateOrder.init(rawValue:)),
+            takesPartial: takesPartial)
     }
 
     func run(_ export: ExportImport, batch: Int) throws(CommandFailure) -> ExitCode {
@@ -108,7 +117,7 @@ struct ImportExport {
             let exchanged = try dates.exchanged(in: before)
             try refuse(exchanged.filter { !checked.openDates.contains($0.key) })
             if !exchanged.isEmpty {
-                var options = try options()
+                var options = try options(export.format)
                 options.monthFirst = Set(exchanged.keys)
                 export = ExportImport(export.files, as: export.format, options)
                 guard let again = try check(export, { _ in }) else { return nil }
@@ -196,7 +205,11 @@ struct ImportExport {
         case .malformed, .stopped:
             CommandFailure(code: "E_IMPORT_MALFORMED", error.description, why: nothing, exitCode: .badInput)
         case .unknownFormat:
-            CommandFailure(code: "E_IMPORT_FORMAT", error.description, why: nothing, exitCode: .badInput)
+            CommandFailure(
+                code: "E_IMPORT_FORMAT", error.description, why: nothing,
+                hint: "native NDJSON made of it, each line with type, user, subject, time and data; or --format, "
+                    + "where it is something else",
+                exitCode: .badInput)
         case .needsOption: CommandFailure(code: "E_IMPORT_OPTION", error.description, why: nothing, exitCode: .usage)
         case .unreadable: CommandFailure(code: "E_IO", error.description, why: nothing, exitCode: .ioError)
         case .missing: CommandFailure(code: "E_IO", error.description, why: nothing, exitCode: .inputMissing)

@@ -13,8 +13,11 @@ enum ProofOutput {
     }
 
     /// What the query finds of an owner's events.
+    ///
+    /// - Parameter put: Takes the bytes; `nil`: they go to the output.
     static func run(
-        _ session: Session, _ owner: TimelineOwner, _ query: TimelineQuery
+        _ session: Session, _ owner: TimelineOwner, _ query: TimelineQuery,
+        to put: (([UInt8]) throws(CommandFailure) -> Void)? = nil
     ) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
         try ProofExport.awaitProvenViews(files)
@@ -38,7 +41,7 @@ enum ProofOutput {
             case .user(let user): .user(user)
             case .conversation(let id): .conversation(id)
             }
-        return try write(session, files, scope, positions, isFiltered: query != TimelineQuery())
+        return try write(session, files, scope, positions, isFiltered: query != TimelineQuery(), put)
     }
 
     /// One event, and those with the same id.
@@ -50,12 +53,13 @@ enum ProofOutput {
     }
 
     private static func write(
-        _ session: Session, _ files: StoreFiles, _ scope: AnswerScope, _ positions: [UInt64], isFiltered: Bool
+        _ session: Session, _ files: StoreFiles, _ scope: AnswerScope, _ positions: [UInt64], isFiltered: Bool,
+        _ put: (([UInt8]) throws(CommandFailure) -> Void)? = nil
     ) throws(CommandFailure) -> ExitCode {
         let export = try ProofExport.make(session, files, scope, positions, isFiltered: isFiltered)
         var progress = Progress("proof", unit: "events", style: session.style())
         while let piece = try stored({ try export.next() }) {
-            try session.output.write(piece)
+            if let put { try put(piece) } else { try session.output.write(piece) }
             progress.update(done: export.written, total: export.count)
         }
         progress.finish(done: export.written, total: export.count)
