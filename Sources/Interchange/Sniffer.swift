@@ -14,7 +14,7 @@ package enum Sniffer {
         guard files.isFile else { return try names(files).map { .format($0) } }
         let name = files.names[0]
         let head = try Self.head(files, name)
-        if head.starts(with: AppleStore.signature) { return try tables(files).map { .format($0) } }
+        if head.starts(with: "SQLite format 3\u{0}".utf8) { return try tables(files).map { .format($0) } }
         var start = head[...]
         if start.starts(with: [0xef, 0xbb, 0xbf]) { start = start.dropFirst(3) }
         start = start.drop { $0 == 0x20 || $0 == 0x0a || $0 == 0x0d || $0 == 0x09 }
@@ -54,9 +54,6 @@ package enum Sniffer {
     }
 
     private static func names(_ files: ExportFiles) throws(ImportError) -> ExportFormat? {
-        if let name = AppleStore.name(in: files), try files.head(name).starts(with: AppleStore.signature) {
-            return try tables(files)
-        }
         if files.file(named: "conversations.json") != nil { return .chatgpt }
         if files.file(named: "channels.json") != nil || files.file(named: "dms.json") != nil { return .slack }
         if files.file(named: "result.json") != nil { return .telegram }
@@ -66,10 +63,6 @@ package enum Sniffer {
         }
         for name in files.names.prefix(100) where name.hasSuffix(".jsonl") {
             if lines(try files.head(name)[...]) == .format(.openai) { return .openai }
-        }
-        // Those whose file may have any name.
-        for name in files.json.prefix(100) {
-            if let found = json(try head(files, name)[...]), found == .firestore || found == .firebase { return found }
         }
         return nil
     }

@@ -7,8 +7,7 @@ internal import EventStore
 final class ChatGPT: ExportReader {
     private let options: ImportOptions
     private var user: String?
-    private static let absent =
-        "a picture that is not in what was given: its name is taken. The archive that ChatGPT gave has it: import that"
+    private static let absent = "a picture that is not in what was given: its name is taken"
 
     init(_ options: ImportOptions) {
         self.options = options

@@ -98,7 +98,8 @@ struct ChatGPTMessage {
         func take(_ files: ExportFiles) throws(ImportError) -> (item: Payload, bytes: ImportedAttachment?) {
             // sediment://file_… now, file-service://file-… before; the file's name begins with that.
             let id = pointer.split(separator: "/").last.map(String.init) ?? pointer
-            let name = files.isFile ? nil : files.names.first { ExportFiles.lastPart($0).hasPrefix(id) }
+            let isNamed = !files.isFile && !id.isEmpty
+            let name = isNamed ? files.names.first { ExportFiles.lastPart($0).hasPrefix(id) } : nil
             if let name, let found = try files.attachment(name) {
                 return (found.item(name: ExportFiles.lastPart(name), width: width, height: height), found)
             }

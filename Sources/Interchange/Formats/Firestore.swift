@@ -10,7 +10,7 @@ final class Firestore: ExportReader {
     init(_ options: ImportOptions) { self.options = options }
 
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
-        for name in files.json {
+        for name in files.names where files.isFile || name.hasSuffix(".json") {
             let json = try JSONPull(try files.reader(name))
             try json.openObject()
             while let member = try json.nextName() {

@@ -21,7 +21,7 @@ final class RealtimeDatabase: ExportReader {
     init(_ options: ImportOptions) { self.options = options }
 
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
-        for name in files.json {
+        for name in files.names where files.isFile || name.hasSuffix(".json") {
             // Rooms and their first messages are known before the first is written.
             if output.isCheck {
                 try read(
@@ -29,7 +29,7 @@ final class RealtimeDatabase: ExportReader {
                     isSurvey: true)
             }
         }
-        for name in files.json {
+        for name in files.names where files.isFile || name.hasSuffix(".json") {
             try read(try files.reader(name), output, isSurvey: false)
         }
         guard votes.unix + votes.apple > 0 else { return }

@@ -117,6 +117,13 @@ final class SwiftDataStore: ExportReader {
         case .file(let file):
             payload.add("attachments", [file.item(name: nil)])
             named = [file]
+        case .absent(let name):
+            var item = Payload()
+            item.add("name", name)
+            payload.add("attachments", [item])
+            output.note(
+                "a content whose file is not in \(store.support) beside the store, or cannot be read: its name is taken",
+                at: place)
         case .passed(let reason): return output.skip(reason, at: place)
         }
         payload.addSource("swiftdata", name)
@@ -134,6 +141,8 @@ final class SwiftDataStore: ExportReader {
     private enum Content {
         case text(String)
         case file(ImportedAttachment)
+        /// It stands in a file of this name, which is not there.
+        case absent(String)
         case passed(String)
     }
 
@@ -144,17 +153,8 @@ final class SwiftDataStore: ExportReader {
         case (.text(let bytes), _): return .text(String(decoding: bytes, as: UTF8.self))
         case (.blob(let bytes), _):
             guard let name = AppleStore.external(bytes) else { return try content { MemoryReader(bytes, name: place) } }
-            guard store.external(named: name) != nil else {
-                return .passed(
-                    "a content whose file is not beside the store, or cannot be read: with the folder '\(store.support)' "
-                        + "there, the same import brings it")
-            }
-            return try content { () throws(ImportError) in
-                guard let file = store.external(named: name) else {
-                    throw ImportError(.missing, place, "the file \(name) was there, and is gone")
-                }
-                return file
-            }
+            guard (try? store.external(named: name)) != nil else { return .absent(name) }
+            return try content { () throws(ImportError) in try store.external(named: name) }
         case (_, .integer(let number)):
             return try content { () throws(ImportError) in
                 try store.value("ZCONTENT", of: "ZMESSAGE", row: number, at: place)

@@ -157,7 +157,7 @@ final class Telegram: ExportReader {
         let (attachments, named) = try attachments(message)
         if !attachments.isEmpty { payload.add("attachments", attachments) }
         for _ in named.count..<attachments.count {
-            output.skip("the bytes of a file: its name is taken. A folder or archive of the export has them", at: place)
+            output.skip("the bytes of a file: its name is taken", at: place)
         }
         for member in TelegramText.kept { payload.add(member, message[member]) }
         for (name, value) in shown.rest { payload.add(name, value) }
@@ -208,7 +208,7 @@ final class Telegram: ExportReader {
             item.add("sha256", found?.digest.description)
             item.add("bytes", found.map { Int64($0.count) })
             item.add("name", message.string("file_name") ?? file)
-            item.add("mediaType", found.map(\.mediaType) ?? type)
+            item.add("mediaType", found?.mediaType ?? type)
             item.add("kind", member == "photo" ? "photo" : message.string("media_type"))
             item.add("width", message.integer("width"))
             item.add("height", message.integer("height"))

@@ -148,17 +148,29 @@ private struct WhatsAppRoom {
         (self.options, self.zone, self.output) = (options, zone, output)
     }
 
-    /// The picture or file of the export that a text is about: `IMG-1.jpg (file attached)` of Android, `<attached: 1-PHOTO.jpg>` of iOS, in
-    /// the language of the phone; with its name.
-    private func attachment(_ text: String) throws(ImportError) -> (name: String, file: ImportedAttachment)? {
-        var line = text.prefix { $0 != "\n" }.drop { $0 == "\u{200e}" }
+    /// The name of the picture or file that a text is about, in the language of the phone: `IMG-1-WA1.jpg (file attached)` of Android,
+    /// `<attached: 1-PHOTO.jpg>` of iOS. It is certain where no text of a person looks like that.
+    private static func attached(_ text: String) -> (name: String, isCertain: Bool)? {
+        let line = text.prefix { $0 != "\n" }.drop { $0 == "\u{200e}" }
         if line.hasPrefix("<"), line.hasSuffix(">"), let colon = line.lastBytes(of: ": ") {
-            line = line[colon.upperBound...].dropLast()
-        } else if line.hasSuffix(")"), let open = line.lastBytes(of: " (") {
-            line = line[..<open.lowerBound]
+            let name = line[colon.upperBound...].dropLast()
+            return (String(name), name.contains("."))
         }
-        let name = String(line)
-        return try source.files.attachment(name, of: source.name).map { (name, $0) }
+        guard line.hasSuffix(")"), let open = line.lastBytes(of: " (") else { return nil }
+        let name = line[..<open.lowerBound]
+        return (String(name), name.contains("-WA") && name.contains("."))
+    }
+
+    /// What a text is about, with its name; `nil`: nothing, or it is not in the export.
+    private func attachment(
+        _ text: String, at place: String
+    ) throws(ImportError) -> (name: String, file: ImportedAttachment)? {
+        guard let (name, isCertain) = Self.attached(text) else { return nil }
+        if let file = try source.files.attachment(name, of: source.name) { return (name, file) }
+        if isCertain {
+            output.skip("the bytes of a file: its name is taken", at: place)
+        }
+        return nil
     }
 
     mutating func begin(
@@ -194,7 +206,8 @@ private struct WhatsAppRoom {
         var payload = Payload()
         payload.add("text", message.text)
         payload.add("name", message.name)
-        let attached = try attachment(message.text)
+        let place = "line \(message.number)"
+        let attached = try attachment(message.text, at: place)
         if let attached { payload.add("attachments", [attached.file.item(name: attached.name)]) }
         payload.addSource("whatsapp", record)
         let user = message.name == options.me ? options.user : nil
@@ -203,6 +216,6 @@ private struct WhatsAppRoom {
             time: zone.instant(of: CivilTime(milliseconds: time)), conversation: conversation,
             user: user ?? Naming.id("whatsapp", message.name), payload: payload.json)
         try output.emit(
-            draft, at: "line \(message.number)", otherReading: other, naming: attached.map { [$0.file] } ?? [])
+            draft, at: place, otherReading: other, naming: attached.map { [$0.file] } ?? [])
     }
 }

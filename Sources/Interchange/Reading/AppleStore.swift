@@ -4,63 +4,30 @@ internal import Glibc
 
 /// A store of Core Data or SwiftData: an SQLite file whose tables and columns begin with Z.
 ///
-/// One with a write-ahead log is copied first, with that log: the newest rows stand there, and nothing of what was given is written. So is one
-/// that comes in a folder or an archive.
+/// One with a write-ahead log is copied first, with that log: the newest rows stand there, and nothing of what was given is written.
 final class AppleStore {
     typealias Value = ForeignDatabase.Value
 
-    /// How such a file begins.
-    static let signature = Array("SQLite format 3\u{0}".utf8)
-
     private let database: ForeignDatabase
-    private let files: ExportFiles
-    /// Where it is, or its name in the folder or archive.
-    private let place: String
     private let path: String
     private let copy: TemporaryCopy?
     private var known: [String: [String]] = [:]
 
     init(_ files: ExportFiles) throws(ImportError) {
-        guard let name = Self.name(in: files) else {
-            throw ImportError(.malformed, files.path, "no .store or .sqlite file in it")
-        }
-        self.files = files
-        let place = files.isFile ? files.path : name
-        (self.place, path) = (place, files.isFile ? place : files.path + "/" + name)
-        if try Self.part(place + "-journal", files)?.next(1).isEmpty == false {
+        guard files.isFile else { throw ImportError(.malformed, files.path, "a single SQLite file is expected") }
+        path = files.path
+        var journal = stat()
+        if stat(path + "-journal", &journal) == 0, journal.st_size > 0 {
             throw ImportError(
                 .unreadable, path, "a rollback journal stands beside it: open and close it with its app first")
         }
-        let hasLog = try Self.part(place + "-wal", files)?.next(1).isEmpty == false
-        // SQLite makes this file anew from the log.
-        files.passOver(place + "-shm")
-        let isCopied = hasLog || !files.isFile
-        copy = isCopied ? try TemporaryCopy { suffix throws(ImportError) in try Self.part(place + suffix, files) } : nil
+        var log = stat()
+        let hasLog = stat(path + "-wal", &log) == 0 && log.st_size > 0
+        copy = hasLog ? try TemporaryCopy(of: path) : nil
         do throws(DatabaseError) {
-            database = try ForeignDatabase(path: copy?.path ?? path, isOwnCopy: isCopied)
+            database = try ForeignDatabase(path: copy?.path ?? path, isOwnCopy: hasLog)
         } catch {
             throw ImportError(.unreadable, path, error.description)
-        }
-    }
-
-    /// The store of a folder or an archive: the one at the top if there are several.
-    static func name(in files: ExportFiles) -> String? {
-        if files.isFile { return files.names.first }
-        return files.names.filter { $0.hasSuffix(".store") || $0.hasSuffix(".sqlite") }
-            .min { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
-    }
-
-    /// A file by its path, or by its name in the folder or archive; `nil`: it is not there.
-    private static func part(_ path: String, _ files: ExportFiles, followsLink: Bool = true) throws(ImportError)
-        -> ByteReader?
-    {
-        do throws(ImportError) {
-            guard files.isFile else { return try files.bytes(path) }
-            let file = try OpenFile(path, followsLink: followsLink, name: path)
-            return FileReader(file, range: 0..<file.size, name: path)
-        } catch {
-            guard error.kind == .missing else { throw error }
-            return nil
         }
     }
 
@@ -136,8 +103,7 @@ final class AppleStore {
         }
     }
 
-    /// The file of the store's own that has a value, in the folder beside it: then the value is 2 and the file's name, a UUID. `nil` for any
-    /// other value.
+    /// The name of the file of the store's own that has a value: then the value is 2 and the name, a UUID. `nil` for any other value.
     static func external(_ value: [UInt8]) -> String? {
         guard value.first == 2, let name = String(validating: value.dropFirst().prefix { $0 != 0 }, as: UTF8.self),
             UUIDBits(text: name) != nil
@@ -145,15 +111,16 @@ final class AppleStore {
         return name
     }
 
-    /// The bytes of such a file; `nil`: it is not there, or cannot be read.
-    func external(named name: String) -> ByteReader? {
-        let folder = place.dropLast(ExportFiles.lastPart(place).count)
-        return try? Self.part("\(folder)\(support)/_EXTERNAL_DATA/\(name)", files, followsLink: false)
+    /// The bytes of such a file, in the folder ``support`` beside the store.
+    func external(named name: String) throws(ImportError) -> ByteReader {
+        let place = path.dropLast(ExportFiles.lastPart(path).count) + support + "/_EXTERNAL_DATA/" + name
+        let file = try OpenFile(place, followsLink: false, name: place)
+        return FileReader(file, range: 0..<file.size, name: place)
     }
 
     /// The name of the folder beside the store that has them.
     var support: String {
-        var base = ExportFiles.lastPart(place)[...]
+        var base = ExportFiles.lastPart(path)[...]
         if let dot = base.lastIndex(of: ".") { base = base[..<dot] }
         return ".\(base)_SUPPORT"
     }
@@ -164,8 +131,7 @@ private final class TemporaryCopy {
     private let folder: String
     let path: String
 
-    /// - Parameter part: What stands under the store's name with this behind it.
-    init(_ part: (_ suffix: String) throws(ImportError) -> ByteReader?) throws(ImportError) {
+    init(of source: String) throws(ImportError) {
         let place = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array((place + "/sillok-import-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else {
@@ -173,9 +139,7 @@ private final class TemporaryCopy {
         }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         path = folder + "/copy"
-        for suffix in ["", "-wal"] {
-            if let reader = try part(suffix) { try Self.copy(reader, path + suffix) }
-        }
+        for suffix in ["", "-wal"] { try Self.copy(source + suffix, path + suffix) }
     }
 
     deinit {
@@ -183,10 +147,12 @@ private final class TemporaryCopy {
         rmdir(folder)
     }
 
-    private static func copy(_ reader: ByteReader, _ target: String) throws(ImportError) {
+    private static func copy(_ source: String, _ target: String) throws(ImportError) {
+        let file = try OpenFile(source, followsLink: true, name: source)
         let out = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard out >= 0 else { throw ImportError(.unreadable, target, String(cString: strerror(errno))) }
         defer { close(out) }
+        let reader = FileReader(file, range: 0..<file.size, name: source)
         var chunk = [UInt8](repeating: 0, count: 1 << 20)
         while true {
             let count = try reader.fill(&chunk)

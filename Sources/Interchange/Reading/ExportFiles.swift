@@ -14,10 +14,6 @@ package final class ExportFiles {
     /// The files in it, in order; of a file its own name alone.
     package let names: [String]
     private lazy var known = Set(names)
-    /// JSON, where it is told from nothing but a file's end; without what a Mac puts beside each file.
-    var json: [String] {
-        isFile ? names : names.filter { $0.hasSuffix(".json") && !Self.lastPart($0).hasPrefix("._") }
-    }
     /// Those that were read since ``beginReading()``.
     private var opened: Set<String> = []
     private static let mostFiles = 1_000_000
@@ -78,9 +74,6 @@ package final class ExportFiles {
 
     /// From here on it counts which files are read.
     func beginReading() { opened = [] }
-
-    /// What stands in this file holds nothing of its own.
-    func passOver(_ name: String) { opened.insert(name) }
 
     /// The files of a folder or an archive that nothing has read.
     var unread: [String] { isFile ? [] : names.filter { !opened.contains($0) } }

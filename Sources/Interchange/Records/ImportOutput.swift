@@ -24,8 +24,6 @@ package final class ImportOutput {
     package private(set) var skipped: [String: (count: Int, places: [String])] = [:]
     /// Events by type.
     package private(set) var counts: [String: Int] = [:]
-    /// Attachments that events name and the export has, and their bytes.
-    package private(set) var attachments = (count: 0, bytes: 0)
     /// What is to be known of how the file was read.
     package var remarks: [String] {
         said
@@ -58,8 +56,6 @@ package final class ImportOutput {
             return
         }
         counts[draft.type, default: 0] += 1
-        attachments.count += named.count
-        attachments.bytes += named.reduce(0) { $0 + $1.count }
         guard
             take(
                 ImportedEvent(

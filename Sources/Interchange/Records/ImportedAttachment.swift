@@ -9,7 +9,7 @@ package struct ImportedAttachment {
     /// How many bytes there are.
     package let count: Int
     /// What they are: by the first of them, else as the export says.
-    package let mediaType: String?
+    package let mediaType: String
     private let size: (width: Int64, height: Int64)?
     private let source: Source
 
@@ -28,7 +28,8 @@ package struct ImportedAttachment {
             count = try reader.fill(&chunk)
         }
         (digest, self.count, self.source) = (sha.finish(), total, source)
-        mediaType = MediaType.found(in: first) ?? claimed.flatMap { AttachmentItem.isMediaType($0) ? $0 : nil }
+        mediaType = MediaType.name(
+            of: first, declared: claimed.flatMap { AttachmentItem.isMediaType($0) ? $0 : nil })
         size = Self.pngSize(first)
     }
 

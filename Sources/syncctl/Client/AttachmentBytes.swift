@@ -61,7 +61,7 @@ struct AttachmentBytes {
 extension EventStore {
     /// Puts bytes into the store's folder; the line says what stands in an event that names them.
     func put(_ bytes: AttachmentBytes) throws(CommandFailure) -> JSONObject {
-        let attachments = try stored { try attachments() }
+        let attachments = try stored { () throws(StoreError) in try self.attachments() }
         let writer = try stored { try attachments.begin(limit: UInt64(Int64.max)) }
         try bytes.read { piece throws(CommandFailure) in try attached { try writer.write(piece) } }
         let (digest, isNew) = try attached { try attachments.finish(writer, stated: bytes.digest) }

@@ -15,13 +15,10 @@ extension KoreanTexts {
         Phrase("a content that is neither text nor a picture", "글도 그림도 아닌 내용"),
         Phrase("a message without content", "내용이 없는 메시지"),
         Phrase("a message of the service: {0}", "서비스가 만든 메시지: {0}"),
+        Phrase("the bytes of a file: its name is taken", "파일의 내용. 이름만 가져왔습니다"),
         Phrase(
-            "the bytes of a file: its name is taken. A folder or archive of the export has them",
-            "파일의 내용. 이름만 가져왔습니다. 내보낸 폴더나 압축 파일 전체를 가져오면 내용도 들어옵니다"),
-        Phrase(
-            "a content whose file is not beside the store, or cannot be read: with the folder '{0}' there, the same "
-                + "import brings it",
-            "따로 둔 파일이 저장소 옆에 없거나 읽을 수 없는 내용. '{0}' 폴더를 옆에 두고 같은 명령을 다시 실행하면 들어옵니다"),
+            "a content whose file is not in {0} beside the store, or cannot be read: its name is taken",
+            "따로 둔 파일이 저장소 옆 {0}에 없거나 읽을 수 없는 내용. 이름만 가져왔습니다"),
         Phrase("the buttons below a bot's message", "봇 메시지 아래의 버튼"),
         Phrase("reactions to a message", "메시지에 대한 반응"),
         Phrase("a member of an unknown form", "형식을 알 수 없는 항목"),
@@ -87,9 +84,7 @@ extension KoreanTexts {
             "the create_time of a conversation is no time: it begins with its first message",
             "대화의 create_time이 시각이 아님. 첫 메시지의 시각에 시작합니다"),
         Phrase(
-            "a picture that is not in what was given: its name is taken. The archive that ChatGPT gave has it: import "
-                + "that",
-            "파일에 들어 있지 않은 그림. 이름만 가져왔습니다. ChatGPT가 준 압축 파일에 있으니 그것을 가져오십시오"),
+            "a picture that is not in what was given: its name is taken", "파일에 들어 있지 않은 그림. 이름만 가져왔습니다"),
         Phrase(
             "times are read as those of Asia/Seoul; --timezone ZONE says otherwise",
             "시각을 Asia/Seoul 기준으로 읽습니다. 다른 시간대는 --timezone ZONE"),

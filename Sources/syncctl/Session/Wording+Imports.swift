@@ -55,7 +55,6 @@ extension Wording {
             Phrase(
                 "{0} of {1} bytes: {2} new, {3} already there, {4} not taken",
                 "{0}, {1}바이트: 새것 {2}개, 이미 있음 {3}개, 받지 않음 {4}개")
-        case .importableAttachments: Phrase("{0} of {1} bytes", "{0}, {1}바이트")
         case .wayOutOfAttachments:
             Phrase(
                 "the events name these attachments all the same. With attachments.max_bytes and "

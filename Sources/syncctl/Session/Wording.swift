@@ -121,7 +121,7 @@ enum Wording: String, CaseIterable, Sendable {
         importUnbegun, readAs, recordsPassed, placeLine, toldOtherwise, partOfType, valuesOfPart, noValue,
         differingParts,
         wayOutOfDifference, notTaken, importedEvents, importableEvents, importedAttachments,
-        importableAttachments, wayOutOfAttachments, evidenceLacks, evidenceTaken, evidenceHealed,
+        wayOutOfAttachments, evidenceLacks, evidenceTaken, evidenceHealed,
         evidenceStopped
 
     /// The text in both languages.

@@ -152,10 +152,10 @@ enum ImportTarget {
         }
     }
 
-    /// Puts bytes that an event is about to name: whether they are new. Nothing where all is only looked at.
-    func put(_ bytes: AttachmentBytes) throws(CommandFailure) -> Bool? {
-        guard case .store(let appender) = self else { return nil }
-        return try appender.put(bytes).bool("new")
+    /// Puts bytes that an event is about to name: whether they are new.
+    func put(_ bytes: AttachmentBytes) throws(CommandFailure) -> Bool {
+        guard case .store(let appender) = self else { return true }
+        return try appender.put(bytes).bool("new") ?? true
     }
 
     func close() {

@@ -257,7 +257,7 @@ final class ExportIntake {
     ) {
         (self.target, self.before, self.batch, self.progress, self.total) = (target, before, batch, progress, total)
         self.language = language
-        attachments = AttachmentIntake(target)
+        attachments = AttachmentIntake(target, before)
     }
 
     private func text(_ wording: Wording, _ values: String...) -> String { wording.phrase.text(language, values) }
@@ -267,7 +267,7 @@ final class ExportIntake {
     func take(_ event: ImportedEvent) -> Bool {
         guard failure == nil, !Interrupt.isRequested else { return false }
         do throws(CommandFailure) {
-            for attachment in event.attachments { try attachments.put(attachment, at: event.place) }
+            try attachments.put(for: event)
         } catch {
             failure = error
             return false
@@ -418,8 +418,8 @@ struct ImportSummary {
             line.add("differing", intake.differing)
             line.add("rejected", intake.rejected)
             line.add("passed_over", passedOver)
-            line.add("attachments", checked.attachments.count)
-            line.add("attachment_bytes", checked.attachments.bytes)
+            line.add("attachments", intake.attachments.count)
+            line.add("attachment_bytes", intake.attachments.bytes)
             line.add("attachments_new", intake.attachments.new)
             line.add("attachments_rejected", intake.attachments.rejected)
             line.add("dry_run", isDry)
@@ -433,15 +433,11 @@ struct ImportSummary {
     }
 
     private func tellAttachments() throws(CommandFailure) {
-        let (count, bytes) = checked.attachments
-        guard count > 0, !session.isJSON else { return }
-        let (taken, noun) = (intake.attachments, session.counted(count, .attachment))
-        let told =
-            isDry
-            ? session.shown(.importableAttachments, noun, String(bytes))
-            : session.shown(
-                .importedAttachments, noun, String(bytes), String(taken.new), String(taken.already),
-                String(taken.rejected))
-        try session.output.line(told)
+        let taken = intake.attachments
+        guard taken.count > 0, !session.isJSON else { return }
+        try session.output.line(
+            session.shown(
+                .importedAttachments, session.counted(taken.count, .attachment), String(taken.bytes),
+                String(taken.new), String(taken.already), String(taken.rejected)))
     }
 }
