@@ -174,10 +174,11 @@ final class SwiftDataStore: ExportReader {
         let first = try source().next(Limits.payload + 1)
         let type = MediaType.found(in: first)
         if let type, type.hasPrefix("image/"), type != "image/svg+xml" { return .file(try ImportedAttachment(source)) }
-        guard first.count <= Limits.payload else { return .passed("larger than \(Limits.payload) bytes") }
-        if let text = String(validating: first, as: UTF8.self) { return .text(text) }
-        return type == nil
-            ? .passed("a content that is neither text nor a picture") : .file(try ImportedAttachment(source))
+        let isShort = first.count <= Limits.payload
+        if isShort, let text = String(validating: first, as: UTF8.self) { return .text(text) }
+        guard type == nil else { return .file(try ImportedAttachment(source)) }
+        return .passed(
+            isShort ? "a content that is neither text nor a picture" : "larger than \(Limits.payload) bytes")
     }
 
     /// A word, a property list with that word in it, or whether it is the user.
