@@ -13,7 +13,8 @@ import Testing
     /// Bytes that begin as a picture of 7 × 5 points does.
     private static func picture(_ count: Int, _ seed: UInt8) -> [UInt8] {
         let head: [UInt8] = [
-            0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 7, 0, 0, 0, 5,
+            0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 0, 7, 0, 0, 0,
+            5,
         ]
         return head + (head.count..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) ^ seed }
     }
@@ -63,7 +64,7 @@ import Testing
         os._exit(0)
         """#
 
-    @Test("A SwiftData store: pictures in rows, in the log and outside; one that is gone leaves its name, and the rest comes")
+    @Test("A SwiftData store: pictures in rows, in the log and outside; one that is gone leaves its name")
     func swiftData() throws {
         let (row, outside, log) = (Self.picture(787_252, 1), Self.picture(700_000, 2), Self.picture(200_000, 3))
         try write(row, to: "row.png")
@@ -109,7 +110,7 @@ import Testing
         #expect(imported.remarks.first?.contains("(ZMESSAGE 3)") == true)
     }
 
-    @Test("Telegram: the files of a folder and of its archive are named by their digests; what is not there by its name")
+    @Test("Telegram: files of a folder and of its archive are named by their digests; what is not there by its name")
     func telegram() throws {
         let (photo, paper) = (Self.picture(300_000, 4), Array("%PDF-1.7 글".utf8))
         try write(photo, to: "t/photos/photo_1.jpg")

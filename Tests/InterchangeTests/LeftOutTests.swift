@@ -30,7 +30,8 @@ import Testing
             (
                 ExportFormat.whatsapp,
                 [
-                    "WhatsApp Chat with Z.txt": "13/03/24, 10:00 - Eve: IMG-1.jpg (file attached)\n", "IMG-1.jpg": "x",
+                    "WhatsApp Chat with Z.txt": "13/03/24, 10:00 - Eve: IMG-1.jpg (file attached)\n",
+                    "IMG-1.jpg": "x",
                     "IMG-2.jpg": "y",
                 ], 1
             ),

@@ -60,7 +60,8 @@ package final class ForeignValue {
         _ connection: Connection, _ table: String, _ column: String, _ row: Int64
     ) throws(DatabaseError) {
         var handle: OpaquePointer?
-        guard sqlite3_blob_open(connection.handle, "main", table, column, row, 0, &handle) == SQLITE_OK, let handle else {
+        guard sqlite3_blob_open(connection.handle, "main", table, column, row, 0, &handle) == SQLITE_OK, let handle
+        else {
             throw connection.error("\(table).\(column)")
         }
         self.connection = connection

@@ -152,7 +152,9 @@ final class SwiftDataStore: ExportReader {
         switch (row[5], row[6]) {
         case (.text(let bytes), _): return .text(String(decoding: bytes, as: UTF8.self))
         case (.blob(let bytes), _):
-            guard let name = AppleStore.external(bytes) else { return try content { MemoryReader(bytes, name: place) } }
+            guard let name = AppleStore.external(bytes) else {
+                return try content { MemoryReader(bytes, name: place) }
+            }
             guard (try? store.external(named: name)) != nil else { return .absent(name) }
             return try content { () throws(ImportError) in try store.external(named: name) }
         case (_, .integer(let number)):
@@ -173,7 +175,9 @@ final class SwiftDataStore: ExportReader {
         }
         let first = try source().next(Limits.payload + 1)
         let type = MediaType.found(in: first)
-        if let type, type.hasPrefix("image/"), type != "image/svg+xml" { return .file(try ImportedAttachment(source)) }
+        if let type, type.hasPrefix("image/"), type != "image/svg+xml" {
+            return .file(try ImportedAttachment(source))
+        }
         let isShort = first.count <= Limits.payload
         if isShort, let text = String(validating: first, as: UTF8.self) { return .text(text) }
         guard type == nil else { return .file(try ImportedAttachment(source)) }

@@ -141,8 +141,8 @@ private struct WhatsAppRoom {
     private var order = FileOrder()
 
     init(
-        _ conversation: String, _ file: String, _ source: (files: ExportFiles, name: String), _ options: ImportOptions,
-        _ zone: Zone, _ output: ImportOutput
+        _ conversation: String, _ file: String, _ source: (files: ExportFiles, name: String),
+        _ options: ImportOptions, _ zone: Zone, _ output: ImportOutput
     ) {
         (self.conversation, self.file, self.source) = (conversation, file, source)
         (self.options, self.zone, self.output) = (options, zone, output)

@@ -78,20 +78,7 @@ package final class ExportFiles {
     /// The files of a folder or an archive that nothing has read.
     var unread: [String] { isFile ? [] : names.filter { !opened.contains($0) } }
 
-    /// The picture or file that the file `name` of a folder or an archive names by a path from its own folder on; `nil`: it is not there. Of
-    /// what lies beside a single file nothing is taken: an export of a stranger could name any file.
-    func attachment(_ path: String, of name: String, claimed: String? = nil) throws(ImportError)
-        -> ImportedAttachment?
-    {
-        let folder = name.lastIndex(of: "/").map { name[...$0] } ?? ""
-        return try isFile ? nil : attachment(folder + path, claimed: claimed)
-    }
-
-    /// A picture or file by its whole name; `nil`: it is not there.
-    func attachment(_ name: String, claimed: String? = nil) throws(ImportError) -> ImportedAttachment? {
-        guard known.contains(name) else { return nil }
-        return try ImportedAttachment(claimed: claimed) { () throws(ImportError) in try self.bytes(name) }
-    }
+    func has(_ name: String) -> Bool { known.contains(name) }
 
     /// The bytes of a file from its beginning on.
     package func bytes(_ name: String) throws(ImportError) -> ByteReader {

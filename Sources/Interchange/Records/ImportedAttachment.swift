@@ -54,3 +54,20 @@ package struct ImportedAttachment {
         return (number(16), number(20))
     }
 }
+
+extension ExportFiles {
+    /// The picture or file that the file `name` of a folder or an archive names by a path from its own folder on; `nil`: it is not there. Of
+    /// what lies beside a single file nothing is taken: an export of a stranger could name any file.
+    func attachment(_ path: String, of name: String, claimed: String? = nil) throws(ImportError)
+        -> ImportedAttachment?
+    {
+        let folder = name.lastIndex(of: "/").map { name[...$0] } ?? ""
+        return try isFile ? nil : attachment(folder + path, claimed: claimed)
+    }
+
+    /// A picture or file by its whole name; `nil`: it is not there.
+    func attachment(_ name: String, claimed: String? = nil) throws(ImportError) -> ImportedAttachment? {
+        guard has(name) else { return nil }
+        return try ImportedAttachment(claimed: claimed) { () throws(ImportError) in try self.bytes(name) }
+    }
+}

@@ -64,14 +64,14 @@ extension AttachmentBytes {
     fileprivate init(_ attachment: ImportedAttachment) {
         self.init(digest: attachment.digest, count: attachment.count, mediaType: attachment.mediaType) {
             () throws(CommandFailure) in
-            do throws(ImportError) {
-                let reader = try attachment.open()
-                return { buffer throws(CommandFailure) in
-                    do throws(ImportError) { return try reader.fill(&buffer) } catch { throw ImportExport.failure(error) }
-                }
-            } catch {
-                throw ImportExport.failure(error)
+            let reader = try Self.exported { () throws(ImportError) in try attachment.open() }
+            return { buffer throws(CommandFailure) in
+                try Self.exported { () throws(ImportError) in try reader.fill(&buffer) }
             }
         }
+    }
+
+    private static func exported<Result>(_ body: () throws(ImportError) -> Result) throws(CommandFailure) -> Result {
+        do throws(ImportError) { return try body() } catch { throw ImportExport.failure(error) }
     }
 }

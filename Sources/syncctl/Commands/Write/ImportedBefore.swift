@@ -83,7 +83,9 @@ struct ImportDifference {
 
     /// Whether two lists of attachments name the same bytes: earlier builds put those of small pictures into the item.
     private static func nameSameBytes(_ one: JSONValue?, _ other: JSONValue) -> Bool {
-        guard let old = try? AttachmentItem.items(one), let new = try? AttachmentItem.items(other) else { return false }
+        guard let old = try? AttachmentItem.items(one), let new = try? AttachmentItem.items(other) else {
+            return false
+        }
         return !new.isEmpty && old.map(\.digest) == new.map(\.digest)
             && one?.elements?.count == other.elements?.count
     }
