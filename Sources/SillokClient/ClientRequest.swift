@@ -8,8 +8,6 @@ package struct ClientRequest: Sendable {
     package var target: String
     package var body: [UInt8]?
     package var contentType = "application/x-ndjson"
-    /// In place of ``body``: a file whose bytes are sent as they are read.
-    package var file: String?
     /// Further lines of the header.
     package var headers: [String] = []
     /// The forms of an answer that are understood.
@@ -27,6 +25,19 @@ package struct ClientRequest: Sendable {
     ) {
         (self.method, self.target, self.body) = (method, target, body)
         (self.contentType, self.timeout) = (contentType, timeout)
+    }
+
+    /// A body that is read as it is sent, once.
+    package final class Upload {
+        let count: Int
+        fileprivate let read: (UnsafeMutableRawBufferPointer) -> Int?
+
+        /// - Parameters:
+        ///   - count: How many bytes there are.
+        ///   - read: Puts the next ones there, and says how many; `nil` ends the exchange.
+        package init(count: Int, read: @escaping (UnsafeMutableRawBufferPointer) -> Int?) {
+            (self.count, self.read) = (count, read)
+        }
     }
 
     /// What came back.
@@ -72,17 +83,21 @@ package struct ClientRequest: Sendable {
     private static let longestAnswer = 64 << 20
 
     /// Sends the request to the node at `place` and waits for the answer.
-    package func send(to place: NodePlace, over connection: ClientConnection? = nil) throws(Failure) -> Answer {
+    package func send(
+        to place: NodePlace, over connection: ClientConnection? = nil, upload: Upload? = nil
+    ) throws(Failure) -> Answer {
         let received = Received(limit: Self.longestAnswer)
         let listener = Listener(takes: received.take, goesOn: { true })
-        let answer = try send(to: place, over: connection, listener)
+        let answer = try send(to: place, over: connection, upload: upload, listener)
         return Answer(
             status: answer.status, retryAfter: answer.retryAfter, location: answer.location, body: received.body)
     }
 
     /// Sends the request and hands over what comes, on the calling thread.
+    ///
+    /// - Parameter upload: In place of ``body``.
     package func send(
-        to place: NodePlace, over connection: ClientConnection? = nil, _ listener: Listener
+        to place: NodePlace, over connection: ClientConnection? = nil, upload: Upload? = nil, _ listener: Listener
     ) throws(Failure) -> Answer {
         guard let connection = connection ?? ClientConnection() else {
             throw Failure(reason: "no memory", isUnsent: true, isTimeout: false, isEnded: false)
@@ -99,7 +114,7 @@ package struct ClientRequest: Sendable {
         sillok_curl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
         let exchange = Exchange(easy, listener)
         listen(easy, exchange)
-        let code = withExtendedLifetime(exchange) { perform(easy) }
+        let code = withExtendedLifetime(exchange) { perform(easy, upload) }
         guard code == CURLE_OK else {
             let unsent = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST
             throw Failure(
@@ -157,8 +172,8 @@ package struct ClientRequest: Sendable {
         sillok_curl_set_long(easy, CURLOPT_NOPROGRESS, 0)
     }
 
-    private func perform(_ easy: UnsafeMutableRawPointer) -> CURLcode {
-        if let file { return perform(easy, sending: file) }
+    private func perform(_ easy: UnsafeMutableRawPointer, _ upload: Upload?) -> CURLcode {
+        if let upload { return Self.perform(easy, sending: upload) }
         guard let body else { return curl_easy_perform(easy) }
         return body.withUnsafeBytes { bytes in
             sillok_curl_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count))
@@ -169,24 +184,17 @@ package struct ClientRequest: Sendable {
 }
 
 extension ClientRequest {
-    /// Sends a file: libcurl reads it through C's own function.
-    fileprivate func perform(_ easy: UnsafeMutableRawPointer, sending path: String) -> CURLcode {
-        // Who asks has looked what it is; what stands there now may be a pipe, and is not waited for.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return CURLE_READ_ERROR }
-        guard let stream = fdopen(descriptor, "rb") else {
-            close(descriptor)
-            return CURLE_READ_ERROR
-        }
-        defer { fclose(stream) }
-        guard fseeko(stream, 0, SEEK_END) == 0, case let count = ftello(stream), count >= 0 else {
-            return CURLE_READ_ERROR
-        }
-        rewind(stream)
+    fileprivate static func perform(_ easy: UnsafeMutableRawPointer, sending upload: Upload) -> CURLcode {
         sillok_curl_set_long(easy, CURLOPT_UPLOAD, 1)
-        sillok_curl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(count))
-        sillok_curl_set_pointer(easy, CURLOPT_READDATA, stream)
-        return curl_easy_perform(easy)
+        sillok_curl_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(upload.count))
+        sillok_curl_set_read(easy) { room, size, count, context in
+            guard let room, let context else { return Int(CURL_READFUNC_ABORT) }
+            let upload = Unmanaged<Upload>.fromOpaque(context).takeUnretainedValue()
+            return upload.read(UnsafeMutableRawBufferPointer(start: room, count: size * count))
+                ?? Int(CURL_READFUNC_ABORT)
+        }
+        sillok_curl_set_pointer(easy, CURLOPT_READDATA, Unmanaged.passUnretained(upload).toOpaque())
+        return withExtendedLifetime(upload) { curl_easy_perform(easy) }
     }
 }
 

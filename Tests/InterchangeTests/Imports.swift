@@ -15,6 +15,8 @@ struct Imported {
     var openDates: Set<String> = []
     /// The id of each event in the other reading of its date.
     var otherReadings: [EventID?] = []
+    /// What the events name that the export has, in order.
+    var attachments: [ImportedAttachment] = []
 
     /// Recognises the file, unless told what it is, and reads it twice.
     init(_ path: String, as format: ExportFormat? = nil, _ options: ImportOptions = .test) throws {
@@ -38,6 +40,7 @@ struct Imported {
         remarks = output.remarks
         openDates = output.openDates
         otherReadings = second.others
+        attachments = second.attachments
     }
 
     var passedOver: Int { skipped.values.reduce(0, +) }
@@ -49,10 +52,21 @@ struct NotRecognised: Error { let path: String }
 private final class Drafts {
     var all: [EventDraft] = []
     var others: [EventID?] = []
+    var attachments: [ImportedAttachment] = []
     func take(_ event: ImportedEvent) -> Bool {
         all.append(event.draft)
         others.append(event.otherReading)
+        attachments += event.attachments
         return true
+    }
+}
+
+extension ImportedAttachment {
+    func bytes() throws -> [UInt8] {
+        let reader = try open()
+        var (all, chunk) = ([UInt8](), [UInt8](repeating: 0, count: 1_000))
+        while case let count = try reader.fill(&chunk), count > 0 { all += chunk[..<count] }
+        return all
     }
 }
 
@@ -63,6 +77,7 @@ extension ImportOptions {
 extension EventDraft {
     var object: JSONObject { JSONObject(validated: payload) }
     var text: String? { object.string("text") }
+    var items: [JSONObject] { object.elements("attachments")?.compactMap(\.object) ?? [] }
     var moment: String { Timestamp.text(time ?? 0) }
 }
 

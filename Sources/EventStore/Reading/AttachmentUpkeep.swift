@@ -58,7 +58,7 @@ package struct AttachmentUpkeep {
         return true
     }
 
-    /// Puts bytes under their name that stand in the event itself (`data`), as an import leaves them.
+    /// Puts bytes under their name that stand in the event itself (`data`), as imports of earlier releases left them.
     private func unpack(_ named: NamedAttachment, _ attachments: AttachmentStore) throws(StoreError) {
         guard try attachments.standing(of: named.item.digest)?.state == .missing,
             let event = try views.log.event(at: named.position)?.event, let payload = event.payload

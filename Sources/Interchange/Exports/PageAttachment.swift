@@ -35,7 +35,7 @@ struct PageAttachment {
         _ most: Int, from store: (_ digest: Digest, _ item: JSONObject, _ most: Int) -> PageBytes?
     ) -> PageBytes? {
         let digest = item.string("sha256").flatMap { Digest(hexadecimal: $0) }
-        if let bytes = item.string("data").flatMap(base64Bytes), bytes.count <= most, Picture.mediaType(bytes) != nil,
+        if let bytes = item.string("data").flatMap(base64Bytes), bytes.count <= most, Self.picture(bytes) != nil,
             digest.map({ SHA256().digest(bytes) == $0 }) ?? true
         {
             return .picture(bytes)
@@ -43,8 +43,16 @@ struct PageAttachment {
         return digest.flatMap { store($0, item, most) }
     }
 
+    /// The media type of a picture that a page shows; `nil`: it is none.
+    private static func picture(_ bytes: [UInt8]) -> String? {
+        guard let type = MediaType.found(in: bytes), type.hasPrefix("image/"), MediaType.inline.contains(type) else {
+            return nil
+        }
+        return type
+    }
+
     func write(_ bytes: PageBytes?, to out: inout PageMarkup) {
-        if case .picture(let bytes) = bytes, let type = Picture.mediaType(bytes) { return draw(bytes, type, &out) }
+        if case .picture(let bytes) = bytes, let type = Self.picture(bytes) { return draw(bytes, type, &out) }
         let type = item.string("mediaType")
         out.raw("<div class=\"file\">\n<p dir=\"auto\">")
         let digest = item.string("sha256").map { "SHA-256 \($0)" }

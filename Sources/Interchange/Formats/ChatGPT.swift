@@ -7,6 +7,7 @@ internal import EventStore
 final class ChatGPT: ExportReader {
     private let options: ImportOptions
     private var user: String?
+    private static let absent = "a picture that is not in what was given: its name is taken"
 
     init(_ options: ImportOptions) {
         self.options = options
@@ -75,7 +76,7 @@ final class ChatGPT: ExportReader {
         let source = "chatgpt:" + name
         let conversation = options.conversation ?? Naming.id("chatgpt", name)
         var ids: [String: EventID] = [:]
-        var drafts: [(EventDraft, String)] = []
+        var drafts: [(EventDraft, String, [ImportedAttachment])] = []
         for node in tree.order {
             guard let message = tree.messages[node] else { continue }
             let nodePlace = place + ".mapping." + node
@@ -94,8 +95,11 @@ final class ChatGPT: ExportReader {
             var payload = Payload()
             payload.add("text", text)
             var items: [Payload] = []
+            var named: [ImportedAttachment] = []
             for attachment in attachments {
-                items.append(try attachment.payload(files) { output.note($0, at: nodePlace) })
+                let (item, bytes) = try attachment.take(files)
+                items.append(item)
+                if let bytes { named.append(bytes) } else { output.note(Self.absent, at: nodePlace) }
             }
             if !items.isEmpty { payload.add("attachments", items) }
             let metadata = message.object("metadata")
@@ -110,7 +114,7 @@ final class ChatGPT: ExportReader {
                         conversation: conversation,
                         user: user, author: role == .user ? nil : "chatgpt",
                         cause: tree.ancestor(of: node) { ids[$0] },
-                        payload: payload.json), nodePlace
+                        payload: payload.json), nodePlace, named
                 ))
         }
         var begin = min(tree.started, drafts.first?.0.time ?? tree.started)
@@ -131,6 +135,6 @@ final class ChatGPT: ExportReader {
                 time: begin - (drafts.isEmpty ? 0 : 1),
                 conversation: conversation,
                 user: user, payload: payload.json), at: place, .description)
-        for (draft, place) in drafts { try output.emit(draft, at: place) }
+        for (draft, place, named) in drafts { try output.emit(draft, at: place, naming: named) }
     }
 }

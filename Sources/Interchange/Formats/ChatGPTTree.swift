@@ -94,18 +94,21 @@ struct ChatGPTMessage {
         let height: Int64?
         let bytes: Int64?
 
-        func payload(_ files: ExportFiles, _ note: (String) -> Void) throws(ImportError) -> Payload {
+        /// Its item of `attachments`, and its bytes if the export has them.
+        func take(_ files: ExportFiles) throws(ImportError) -> (item: Payload, bytes: ImportedAttachment?) {
             // sediment://file_… now, file-service://file-… before; the file's name begins with that.
             let id = pointer.split(separator: "/").last.map(String.init) ?? pointer
-            let name = files.isFile ? nil : files.names.first { ExportFiles.lastPart($0).hasPrefix(id) }
-            return try Picture.payload(
-                name: name.map(ExportFiles.lastPart) ?? id, width: width, height: height, bytes: bytes,
-                reader: try Self.reader(name, files), note)
-        }
-
-        private static func reader(_ name: String?, _ files: ExportFiles) throws(ImportError) -> ByteReader? {
-            guard let name else { return nil }
-            return try files.bytes(name)
+            let isNamed = !files.isFile && !id.isEmpty
+            let name = isNamed ? files.names.first { ExportFiles.lastPart($0).hasPrefix(id) } : nil
+            if let name, let found = try files.attachment(name) {
+                return (found.item(name: ExportFiles.lastPart(name), width: width, height: height), found)
+            }
+            var item = Payload()
+            item.add("name", id)
+            item.add("bytes", bytes)
+            item.add("width", width)
+            item.add("height", height)
+            return (item, nil)
         }
     }
 

@@ -3,9 +3,11 @@ internal import EventStore
 /// ChatGPT_App's SwiftData store: `ZCONVERSATION` and `ZMESSAGE`.
 ///
 /// The relation has no inverse: which column or table leads from a message to its conversation is looked for. A content is a text
-/// or a picture, by its own first bytes. Numbers of rows are those of one store, so they name nothing.
+/// or a picture, by its own first bytes; a long one is read where it lies. Numbers of rows are those of one store, so they name nothing.
 final class SwiftDataStore: ExportReader {
     private let options: ImportOptions
+    /// Longest content that is taken from its row as a whole.
+    private static let longest = 64 << 10
 
     init(_ options: ImportOptions) { self.options = options }
 
@@ -23,9 +25,12 @@ final class SwiftDataStore: ExportReader {
             let role = ["ZROLE", "ZISUSER"].first(where: columns.contains)
         else { throw ImportError(.malformed, files.path, "ZMESSAGE has no column of times or no column of roles") }
         let relation = try relation(store, columns, files)
+        let isLong = "typeof(m.ZCONTENT) = 'blob' AND length(m.ZCONTENT) > \(Self.longest)"
+        let content = "CASE WHEN \(isLong) THEN NULL ELSE m.ZCONTENT END, CASE WHEN \(isLong) THEN m.rowid END"
         try store.rows(
-            "SELECT m.Z_PK, m.ZID, m.ZCONTENT, m.\(time), m.\(role), \(relation.column) FROM ZMESSAGE m \(relation.join) ORDER BY m.\(time), m.Z_PK",
-            6
+            "SELECT m.Z_PK, m.ZID, m.\(time), m.\(role), \(relation.column), \(content) FROM ZMESSAGE m \(relation.join) "
+                + "ORDER BY m.\(time), m.Z_PK",
+            7
         ) { row throws(ImportError) in
             try message(row, conversations, user, store, output)
         }
@@ -98,32 +103,28 @@ final class SwiftDataStore: ExportReader {
         _ output: ImportOutput
     ) throws(ImportError) {
         let place = "ZMESSAGE \(AppleStore.identifier(row[0]) ?? "")"
-        guard let name = AppleStore.identifier(row[1]), let time = AppleStore.time(row[3]) else {
+        guard let name = AppleStore.identifier(row[1]), let time = AppleStore.time(row[2]) else {
             return output.skip("a message without id or time", at: place)
         }
-        guard case .integer(let key) = row[5], let conversation = conversations[key] else {
+        guard case .integer(let key) = row[4], let conversation = conversations[key] else {
             return output.skip("a message of no conversation", at: place)
         }
-        guard let role = Self.role(row[4]) else { return output.skip("a message of an unknown role", at: place) }
+        guard let role = Self.role(row[3]) else { return output.skip("a message of an unknown role", at: place) }
         var payload = Payload()
-        switch row[2] {
-        case .text(let bytes): payload.add("text", String(decoding: bytes, as: UTF8.self))
-        case .blob(let stored):
-            var bytes = stored
-            if let outside = try store.external(stored) {
-                bytes = outside
-            } else if stored.first == 1, Picture.mediaType(Array(stored.dropFirst())) != nil {
-                // Bytes that might have stood outside have a mark before them.
-                bytes = Array(stored.dropFirst())
-            }
-            if Picture.mediaType(bytes) != nil {
-                payload.add("attachments", [Picture.payload(name: nil, bytes) { output.note($0, at: place) }])
-            } else if let text = String(validating: bytes, as: UTF8.self) {
-                payload.add("text", text)
-            } else {
-                return output.skip("a content that is neither text nor a picture", at: place)
-            }
-        default: return output.skip("a message without content", at: place)
+        var named: [ImportedAttachment] = []
+        switch try Self.content(row, place, store) {
+        case .text(let text): payload.add("text", text)
+        case .file(let file):
+            payload.add("attachments", [file.item(name: nil)])
+            named = [file]
+        case .absent(let name):
+            var item = Payload()
+            item.add("name", name)
+            payload.add("attachments", [item])
+            output.note(
+                "a content whose file is not in \(store.support) beside the store, or cannot be read: its name is taken",
+                at: place)
+        case .passed(let reason): return output.skip(reason, at: place)
         }
         payload.addSource("swiftdata", name)
         // What the app made has a UUID; what was streamed has the provider's name, chatcmpl-….
@@ -134,7 +135,54 @@ final class SwiftDataStore: ExportReader {
             draft.type = role == "assistant" ? "bot.replied" : "bot.configured"
             draft.author = "chatgpt"
         }
-        try output.emit(draft, at: place)
+        try output.emit(draft, at: place, naming: named)
+    }
+
+    private enum Content {
+        case text(String)
+        case file(ImportedAttachment)
+        /// It stands in a file of this name, which is not there.
+        case absent(String)
+        case passed(String)
+    }
+
+    private static func content(
+        _ row: [AppleStore.Value], _ place: String, _ store: AppleStore
+    ) throws(ImportError) -> Content {
+        switch (row[5], row[6]) {
+        case (.text(let bytes), _): return .text(String(decoding: bytes, as: UTF8.self))
+        case (.blob(let bytes), _):
+            guard let name = AppleStore.external(bytes) else {
+                return try content { MemoryReader(bytes, name: place) }
+            }
+            guard (try? store.external(named: name)) != nil else { return .absent(name) }
+            return try content { () throws(ImportError) in try store.external(named: name) }
+        case (_, .integer(let number)):
+            return try content { () throws(ImportError) in
+                try store.value("ZCONTENT", of: "ZMESSAGE", row: number, at: place)
+            }
+        default: return .passed("a message without content")
+        }
+    }
+
+    /// A text, or a file where the first bytes say so. Where the store could have put a value outside, and has not, a 1 stands before it.
+    private static func content(_ stored: @escaping ImportedAttachment.Source) throws(ImportError) -> Content {
+        let isMarked = try stored().next(1) == [1]
+        let source = { () throws(ImportError) in
+            let reader = try stored()
+            if isMarked { _ = try reader.next(1) }
+            return reader
+        }
+        let first = try source().next(Limits.payload + 1)
+        let type = MediaType.found(in: first)
+        if let type, type.hasPrefix("image/"), type != "image/svg+xml" {
+            return .file(try ImportedAttachment(source))
+        }
+        let isShort = first.count <= Limits.payload
+        if isShort, let text = String(validating: first, as: UTF8.self) { return .text(text) }
+        guard type == nil else { return .file(try ImportedAttachment(source)) }
+        return .passed(
+            isShort ? "a content that is neither text nor a picture" : "larger than \(Limits.payload) bytes")
     }
 
     /// A word, a property list with that word in it, or whether it is the user.

@@ -9,8 +9,8 @@ final class Telegram: ExportReader {
     private let options: ImportOptions
     private let zone: Zone
     private var me: String?
-    /// Whether the messages came without the files beside them.
-    private var isAlone = false
+    /// Where the messages stand.
+    private var source: (files: ExportFiles, name: String)?
 
     init(_ options: ImportOptions) {
         self.options = options
@@ -30,10 +30,11 @@ final class Telegram: ExportReader {
     }
 
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
-        isAlone = files.isFile
         guard let name = files.isFile ? files.names.first : files.file(named: "result.json") else {
             throw ImportError(.malformed, files.path, "no result.json in it")
         }
+        source = (files, name)
+        defer { source = nil }
         let json = try JSONPull(try files.reader(name))
         var chat = Chat()
         var hasMessages = false
@@ -153,10 +154,11 @@ final class Telegram: ExportReader {
         payload.add("name", name)
         payload.add("entities", shown.entities)
         payload.add("forwardedFrom", message.string("forwarded_from"))
-        let attachments = Self.attachments(message)
+        let (attachments, named) = try attachments(message)
         if !attachments.isEmpty { payload.add("attachments", attachments) }
-        // Of a folder or an archive each file is named itself.
-        if !attachments.isEmpty, isAlone { output.skip("the bytes of a file: its name is taken", at: place) }
+        for _ in named.count..<attachments.count {
+            output.skip("the bytes of a file: its name is taken", at: place)
+        }
         for member in TelegramText.kept { payload.add(member, message[member]) }
         for (name, value) in shown.rest { payload.add(name, value) }
         if text.isEmpty, attachments.isEmpty, shown.rest.isEmpty, !TelegramText.isElsewhere(message) {
@@ -178,7 +180,7 @@ final class Telegram: ExportReader {
         try output.emit(
             EventDraft(
                 id: id, type: "message.posted", time: time, conversation: conversation, user: user, cause: cause,
-                payload: payload.json), at: place, edited != nil ? .content : .none)
+                payload: payload.json), at: place, edited != nil ? .content : .none, naming: named)
         guard let edited else { return }
         var edit = Payload()
         edit.add("message", id.description)
@@ -191,22 +193,31 @@ final class Telegram: ExportReader {
             at: place)
     }
 
-    private static func attachments(_ message: JSONObject) -> [Payload] {
-        var out: [Payload] = []
+    /// The items of a message's files, and those that lie in the export.
+    private func attachments(
+        _ message: JSONObject
+    ) throws(ImportError) -> (items: [Payload], named: [ImportedAttachment]) {
+        var items: [Payload] = []
+        var named: [ImportedAttachment] = []
         for member in ["photo", "file"] {
             guard let file = message.string(member) else { continue }
+            let type = message.string("mime_type")
+            let found = try source?.files.attachment(file, of: source?.name ?? "", claimed: type)
+            if let found { named.append(found) }
             var item = Payload()
+            item.add("sha256", found?.digest.description)
+            item.add("bytes", found.map { Int64($0.count) })
             item.add("name", message.string("file_name") ?? file)
-            item.add("mediaType", message.string("mime_type"))
+            item.add("mediaType", found?.mediaType ?? type)
             item.add("kind", member == "photo" ? "photo" : message.string("media_type"))
             item.add("width", message.integer("width"))
             item.add("height", message.integer("height"))
             item.add(
                 "duration_ms",
                 message.integer("duration_seconds").flatMap { $0.magnitude < 1 << 40 ? $0 * 1_000 : nil })
-            out.append(item)
+            items.append(item)
         }
-        return out
+        return (items, named)
     }
 
     /// `<name>_unixtime` where it is there, as text or number; else the time on the exporting machine's clock.

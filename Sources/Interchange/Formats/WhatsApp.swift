@@ -67,7 +67,7 @@ final class WhatsApp: ExportReader {
         _ files: ExportFiles, _ name: String, _ file: String, _ form: WhatsAppForm, _ conversation: String,
         _ output: ImportOutput
     ) throws(ImportError) {
-        var room = WhatsAppRoom(conversation, file, options, zone, output)
+        var room = WhatsAppRoom(conversation, file, (files, name), options, zone, output)
         var lines = TextLines(try files.reader(name))
         while let line = try lines.text() {
             guard let head = WhatsAppHead(line), form.style == head.style, let moment = form.moment(head) else {
@@ -132,6 +132,7 @@ private struct WhatsAppRoom {
 
     private let conversation: String
     private let file: String
+    private let source: (files: ExportFiles, name: String)
     private let options: ImportOptions
     private let zone: Zone
     private let output: ImportOutput
@@ -139,10 +140,37 @@ private struct WhatsAppRoom {
     private var repeats = Repeats()
     private var order = FileOrder()
 
-    init(_ conversation: String, _ file: String, _ options: ImportOptions, _ zone: Zone, _ output: ImportOutput) {
-        (self.conversation, self.file, self.options, self.zone, self.output) = (
-            conversation, file, options, zone, output
-        )
+    init(
+        _ conversation: String, _ file: String, _ source: (files: ExportFiles, name: String),
+        _ options: ImportOptions, _ zone: Zone, _ output: ImportOutput
+    ) {
+        (self.conversation, self.file, self.source) = (conversation, file, source)
+        (self.options, self.zone, self.output) = (options, zone, output)
+    }
+
+    /// The name of the picture or file that a text is about, in the language of the phone: `IMG-1-WA1.jpg (file attached)` of Android,
+    /// `<attached: 1-PHOTO.jpg>` of iOS. It is certain where no text of a person looks like that.
+    private static func attached(_ text: String) -> (name: String, isCertain: Bool)? {
+        let line = text.prefix { $0 != "\n" }.drop { $0 == "\u{200e}" }
+        if line.hasPrefix("<"), line.hasSuffix(">"), let colon = line.lastBytes(of: ": ") {
+            let name = line[colon.upperBound...].dropLast()
+            return (String(name), name.contains("."))
+        }
+        guard line.hasSuffix(")"), let open = line.lastBytes(of: " (") else { return nil }
+        let name = line[..<open.lowerBound]
+        return (String(name), name.contains("-WA") && name.contains("."))
+    }
+
+    /// What a text is about, with its name; `nil`: nothing, or it is not in the export.
+    private func attachment(
+        _ text: String, at place: String
+    ) throws(ImportError) -> (name: String, file: ImportedAttachment)? {
+        guard let (name, isCertain) = Self.attached(text) else { return nil }
+        if let file = try source.files.attachment(name, of: source.name) { return (name, file) }
+        if isCertain {
+            output.skip("the bytes of a file: its name is taken", at: place)
+        }
+        return nil
     }
 
     mutating func begin(
@@ -178,12 +206,16 @@ private struct WhatsAppRoom {
         var payload = Payload()
         payload.add("text", message.text)
         payload.add("name", message.name)
+        let place = "line \(message.number)"
+        let attached = try attachment(message.text, at: place)
+        if let attached { payload.add("attachments", [attached.file.item(name: attached.name)]) }
         payload.addSource("whatsapp", record)
         let user = message.name == options.me ? options.user : nil
         let draft = EventDraft(
             id: EventID(record: record, of: conversation, time: written), type: "message.posted",
             time: zone.instant(of: CivilTime(milliseconds: time)), conversation: conversation,
             user: user ?? Naming.id("whatsapp", message.name), payload: payload.json)
-        try output.emit(draft, at: "line \(message.number)", otherReading: other)
+        try output.emit(
+            draft, at: place, otherReading: other, naming: attached.map { [$0.file] } ?? [])
     }
 }

@@ -94,20 +94,35 @@ final class AppleStore {
         }
     }
 
-    /// Bytes that the store has put into a file of its own, in the folder beside it: the value is 2 and the file's name, a UUID.
-    func external(_ bytes: [UInt8]) throws(ImportError) -> [UInt8]? {
-        guard bytes.first == 2, let name = String(validating: bytes.dropFirst().prefix { $0 != 0 }, as: UTF8.self),
+    /// A value of a row, read where it lies.
+    func value(_ column: String, of table: String, row: Int64, at place: String) throws(ImportError) -> ByteReader {
+        do throws(DatabaseError) {
+            return ValueReader(try database.open(column, of: table, row: row), name: path + ": " + place)
+        } catch {
+            throw ImportError(.malformed, path, at: place, error.description)
+        }
+    }
+
+    /// The name of the file of the store's own that has a value: then the value is 2 and the name, a UUID. `nil` for any other value.
+    static func external(_ value: [UInt8]) -> String? {
+        guard value.first == 2, let name = String(validating: value.dropFirst().prefix { $0 != 0 }, as: UTF8.self),
             UUIDBits(text: name) != nil
         else { return nil }
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        var base = parts.last ?? ""
-        if let dot = base.lastIndex(of: ".") { base = base[..<dot] }
-        let folder = parts.dropLast().joined(separator: "/")
-        let place =
-            (folder.isEmpty && !path.hasPrefix("/") ? "" : folder + "/") + ".\(base)_SUPPORT/_EXTERNAL_DATA/\(name)"
+        return name
+    }
+
+    /// The bytes of such a file, in the folder ``support`` beside the store.
+    func external(named name: String) throws(ImportError) -> ByteReader {
+        let place = path.dropLast(ExportFiles.lastPart(path).count) + support + "/_EXTERNAL_DATA/" + name
         let file = try OpenFile(place, followsLink: false, name: place)
-        guard file.size <= 64 << 20 else { throw ImportError(.malformed, place, "it is larger than 64 MiB") }
-        return try file.bytes(0..<file.size, place)
+        return FileReader(file, range: 0..<file.size, name: place)
+    }
+
+    /// The name of the folder beside the store that has them.
+    var support: String {
+        var base = ExportFiles.lastPart(path)[...]
+        if let dot = base.lastIndex(of: ".") { base = base[..<dot] }
+        return ".\(base)_SUPPORT"
     }
 }
 

@@ -1,3 +1,4 @@
+internal import EventStore
 internal import Glibc
 
 /// The bytes of one file of an export, from its beginning on.
@@ -12,6 +13,23 @@ package class ByteReader {
 }
 
 extension ByteReader {
+    /// Up to `most` of the next bytes; fewer only at the end.
+    func next(_ most: Int) throws(ImportError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var count = 0
+        while count < most {
+            // Most are short: room is made as it is needed.
+            if count == bytes.count {
+                bytes += [UInt8](repeating: 0, count: min(most - count, max(4_096, count)))
+            }
+            let added = try fill(&bytes, from: count)
+            if added == 0 { break }
+            count += added
+        }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+
     /// Reads on into `bytes` from `start` on; 0 at the end.
     package func fill(_ bytes: inout [UInt8], from start: Int = 0) throws(ImportError) -> Int {
         let result = bytes.withUnsafeMutableBytes { raw in
@@ -61,6 +79,27 @@ package final class MemoryReader: ByteReader {
         room.copyBytes(from: rest.prefix(count))
         rest = rest.dropFirst(count)
         return count
+    }
+}
+
+/// A value of a database, as it lies there.
+final class ValueReader: ByteReader {
+    private let value: ForeignValue
+    private var offset = 0
+
+    init(_ value: ForeignValue, name: String) {
+        self.value = value
+        super.init(name)
+    }
+
+    override func read(into room: UnsafeMutableRawBufferPointer) throws(ImportError) -> Int {
+        do throws(DatabaseError) {
+            let count = try value.read(into: room, at: offset)
+            offset += count
+            return count
+        } catch {
+            throw ImportError(.malformed, name, error.description)
+        }
     }
 }
 

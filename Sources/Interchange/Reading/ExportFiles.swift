@@ -13,6 +13,7 @@ package final class ExportFiles {
     private let content: Content
     /// The files in it, in order; of a file its own name alone.
     package let names: [String]
+    private lazy var known = Set(names)
     /// Those that were read since ``beginReading()``.
     private var opened: Set<String> = []
     private static let mostFiles = 1_000_000
@@ -65,13 +66,7 @@ package final class ExportFiles {
     /// A file of text from its beginning on. UTF-16, which its first two bytes tell, is read as UTF-8.
     package func reader(_ name: String) throws(ImportError) -> ByteReader {
         let reader = try bytes(name)
-        var mark: [UInt8] = [0, 0]
-        var count = 0
-        while count < 2 {
-            let added = try reader.fill(&mark, from: count)
-            if added == 0 { break }
-            count += added
-        }
+        let mark = try reader.next(2)
         if mark == [0xFF, 0xFE] { return UTF16Reader(reader, isBigEndian: false) }
         if mark == [0xFE, 0xFF] { return UTF16Reader(reader, isBigEndian: true) }
         return try bytes(name)
@@ -82,6 +77,8 @@ package final class ExportFiles {
 
     /// The files of a folder or an archive that nothing has read.
     var unread: [String] { isFile ? [] : names.filter { !opened.contains($0) } }
+
+    func has(_ name: String) -> Bool { known.contains(name) }
 
     /// The bytes of a file from its beginning on.
     package func bytes(_ name: String) throws(ImportError) -> ByteReader {
@@ -107,15 +104,7 @@ package final class ExportFiles {
 
     /// The first bytes of a file.
     package func head(_ name: String, _ count: Int = 64 << 10) throws(ImportError) -> [UInt8] {
-        let reader = try reader(name)
-        var out: [UInt8] = []
-        while out.count < count {
-            var chunk = [UInt8](repeating: 0, count: count - out.count)
-            let added = try reader.fill(&chunk)
-            if added == 0 { break }
-            out += chunk.prefix(added)
-        }
-        return out
+        try reader(name).next(count)
     }
 
     package static func lastPart(_ path: String) -> String {

@@ -9,6 +9,8 @@ package struct ImportedEvent {
     package var variance: Variance
     /// Its id if day and month of its date were exchanged: where an export leaves open which is which, it may be there so.
     package var otherReading: EventID?
+    /// What it names: the bytes come before it.
+    package var attachments: [ImportedAttachment] = []
 }
 
 /// Where formats put what they have read.
@@ -46,7 +48,8 @@ package final class ImportOutput {
 
     /// Hands in an event. One that no store takes is passed over, with the reason.
     package func emit(
-        _ draft: EventDraft, at place: String, _ variance: Variance = .none, otherReading: EventID? = nil
+        _ draft: EventDraft, at place: String, _ variance: Variance = .none, otherReading: EventID? = nil,
+        naming named: [ImportedAttachment] = []
     ) throws(ImportError) {
         do throws(InvalidEvent) { try draft.validate() } catch {
             skip(Self.reason(error), at: place)
@@ -55,7 +58,8 @@ package final class ImportOutput {
         counts[draft.type, default: 0] += 1
         guard
             take(
-                ImportedEvent(draft: draft, place: place, variance: variance, otherReading: otherReading))
+                ImportedEvent(
+                    draft: draft, place: place, variance: variance, otherReading: otherReading, attachments: named))
         else {
             throw ImportError(.stopped, file, "no more is wanted")
         }

@@ -69,6 +69,14 @@ enum Appender {
         }
     }
 
+    /// Puts bytes that an event is about to name; the line says whether they are new.
+    func put(_ bytes: AttachmentBytes) throws(CommandFailure) -> JSONObject {
+        switch self {
+        case .direct(let store, _): try store.put(bytes)
+        case .daemon(let client, _): try client.put(bytes)
+        }
+    }
+
     /// Appends one event if its conversation has `expected` events on this node (D6).
     func append(_ draft: EventDraft, expecting expected: UInt64) throws(CommandFailure) -> [AppendedLine] {
         guard let conversation = draft.conversation else { throw usageFailure("--expect needs --conversation") }

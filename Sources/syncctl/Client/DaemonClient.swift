@@ -48,16 +48,19 @@ struct DaemonClient {
     }
 
     /// Asks until the daemon is not busy any more. The answer's status is 200 to 299, or one of `accepted`.
-    func ask(_ request: ClientRequest, accepting accepted: Set<Int> = []) throws(CommandFailure)
-        -> ClientRequest.Answer
-    {
+    ///
+    /// - Parameter upload: Makes the body anew for each try; `nil`: the request has it.
+    func ask(
+        _ request: ClientRequest, accepting accepted: Set<Int> = [],
+        upload: (() throws(CommandFailure) -> ClientRequest.Upload)? = nil
+    ) throws(CommandFailure) -> ClientRequest.Answer {
         let start = WallClock.now
         while true {
-            let answer = try send(request)
+            let answer = try send(request, upload)
             if (200..<300).contains(answer.status) || accepted.contains(answer.status) { return answer }
             let failure = self.failure(answer)
             // Of files: so many are on their way already that the others have to wait.
-            let isBusy = answer.status == 503 || answer.status == 429 && request.file != nil
+            let isBusy = answer.status == 503 || answer.status == 429 && upload != nil
             guard isBusy, WallClock.now - start < Self.patience else { throw failure }
             sleep(milliseconds: min(answer.retryAfter ?? 1, 10) * 1_000)
         }
@@ -107,14 +110,16 @@ struct DaemonClient {
     }
 
     private func send(
-        _ request: ClientRequest, until end: Int64 = WallClock.now + pause
+        _ request: ClientRequest, _ upload: (() throws(CommandFailure) -> ClientRequest.Upload)?,
+        until end: Int64 = WallClock.now + pause
     ) throws(CommandFailure) -> ClientRequest.Answer {
+        let body = try upload?()
         do {
-            return try request.send(to: place)
+            return try request.send(to: place, upload: body)
         } catch {
             if case .socket(let path) = place.address, error.isUnsent, access(path, F_OK) != 0, WallClock.now < end {
                 sleep(milliseconds: 100)
-                return try send(request, until: end)
+                return try send(request, upload, until: end)
             }
             if error.isTimeout {
                 throw CommandFailure(

@@ -69,10 +69,15 @@ enum AttachmentCommand {
         if let declared, !AttachmentItem.isMediaType(declared) {
             throw usageFailure("--media-type '\(declared)' is none", hint: "a type and a subtype, as image/png")
         }
+        // Before anything is made for it.
+        let bytes = try AttachmentBytes(file: path, mediaType: declared)
         let line: JSONObject
         switch try NodeOrFiles(session) {
-        case .daemon(let daemon): line = try send(path, declared, to: daemon)
-        case .files(let files): line = try keep(path, declared, in: files)
+        case .daemon(let daemon): line = try daemon.put(bytes)
+        case .files(let files):
+            let store = try stored { try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())") }
+            defer { store.close() }
+            line = try store.put(bytes)
         }
         if session.isJSON {
             try session.print(line)
@@ -81,51 +86,6 @@ enum AttachmentCommand {
         }
         try session.end(count: 1)
         return .success
-    }
-
-    private static func send(
-        _ path: String, _ declared: String?, to daemon: DaemonClient
-    ) throws(CommandFailure) -> JSONObject {
-        // What goes wrong on the way is found out there.
-        let sha = RunningSHA256()
-        try read(path) { (piece) throws(CommandFailure) in sha.add(piece) }
-        var request = ClientRequest(
-            method: "POST", target: Route.attachments.path, contentType: declared ?? MediaType.unknown, timeout: 0)
-        request.file = path
-        request.silence = 120
-        request.headers = ["Sillok-Sha256: \(sha.finish())"]
-        return DaemonClient.object(try daemon.ask(request).body)
-    }
-
-    private static func keep(
-        _ path: String, _ declared: String?, in files: StoreFiles
-    ) throws(CommandFailure) -> JSONObject {
-        // Before anything is made for it.
-        _ = try InputFile(regular: path)
-        let store = try stored { try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())") }
-        defer { store.close() }
-        let attachments = try stored { try store.attachments() }
-        let writer = try stored { try attachments.begin(limit: UInt64(Int64.max)) }
-        try read(path) { (piece) throws(CommandFailure) in try attached { try writer.write(piece) } }
-        let (digest, isNew) = try attached { try attachments.finish(writer) }
-        let type = MediaType.name(of: writer.first, declared: declared)
-        return JSONLine(stored: digest, bytes: writer.count, mediaType: type, isNew: isNew).object
-    }
-
-    private static func read(
-        _ path: String, _ body: (ArraySlice<UInt8>) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) {
-        let file = try InputFile(regular: path)
-        var buffer = [UInt8](repeating: 0, count: 256 << 10)
-        while true {
-            let count = Glibc.read(file.descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else {
-                throw CommandFailure.system("cannot read \(path)", errno: errno, exitCode: .ioError)
-            }
-            if count == 0 { return }
-            try body(buffer[..<count])
-        }
     }
 
     // MARK: get

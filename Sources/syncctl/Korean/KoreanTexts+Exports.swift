@@ -16,6 +16,9 @@ extension KoreanTexts {
         Phrase("a message without content", "내용이 없는 메시지"),
         Phrase("a message of the service: {0}", "서비스가 만든 메시지: {0}"),
         Phrase("the bytes of a file: its name is taken", "파일의 내용. 이름만 가져왔습니다"),
+        Phrase(
+            "a content whose file is not in {0} beside the store, or cannot be read: its name is taken",
+            "따로 둔 파일이 저장소 옆 {0}에 없거나 읽을 수 없는 내용. 이름만 가져왔습니다"),
         Phrase("the buttons below a bot's message", "봇 메시지 아래의 버튼"),
         Phrase("reactions to a message", "메시지에 대한 반응"),
         Phrase("a member of an unknown form", "형식을 알 수 없는 항목"),
@@ -82,9 +85,6 @@ extension KoreanTexts {
             "대화의 create_time이 시각이 아님. 첫 메시지의 시각에 시작합니다"),
         Phrase(
             "a picture that is not in what was given: its name is taken", "파일에 들어 있지 않은 그림. 이름만 가져왔습니다"),
-        Phrase(
-            "a picture of more than {0} KiB: its digest is taken, and 'syncctl attachment put FILE' brings its bytes",
-            "{0} KiB보다 큰 그림. 다이제스트만 가져왔습니다. 내용은 'syncctl attachment put FILE'로 넣습니다"),
         Phrase(
             "times are read as those of Asia/Seoul; --timezone ZONE says otherwise",
             "시각을 Asia/Seoul 기준으로 읽습니다. 다른 시간대는 --timezone ZONE"),

@@ -51,6 +51,16 @@ extension Wording {
             Phrase(
                 "{0}: {1} new, {2} already there, {3} there with other content, {4} rejected; {5} records passed over",
                 "{0}: 새 이벤트 {1}건, 이미 있음 {2}건, 내용이 다름 {3}건, 거부 {4}건. 건너뛴 기록 {5}건")
+        case .importedAttachments:
+            Phrase(
+                "{0} of {1} bytes: {2} new, {3} already there, {4} not taken",
+                "{0}, {1}바이트: 새것 {2}개, 이미 있음 {3}개, 받지 않음 {4}개")
+        case .wayOutOfAttachments:
+            Phrase(
+                "the events name these attachments all the same. With attachments.max_bytes and "
+                    + "attachments.media_types that allow them, the same import brings their bytes",
+                "이벤트에는 이 첨부의 이름이 남습니다. attachments.max_bytes와 attachments.media_types에서 허용한 뒤 같은 명령을 "
+                    + "다시 실행하면 내용이 들어옵니다")
         case .evidenceLacks:
             Phrase(
                 "origin {0}: {1} of the {2} events that the head signs: {3} are not in the file, and not here",

@@ -120,7 +120,8 @@ enum Wording: String, CaseIterable, Sendable {
     case importedLines, importableLines, nodesLines, twinLines, moreRejected, importStopped, importStoppedInput,
         importUnbegun, readAs, recordsPassed, placeLine, toldOtherwise, partOfType, valuesOfPart, noValue,
         differingParts,
-        wayOutOfDifference, notTaken, importedEvents, importableEvents, evidenceLacks, evidenceTaken, evidenceHealed,
+        wayOutOfDifference, notTaken, importedEvents, importableEvents, importedAttachments,
+        wayOutOfAttachments, evidenceLacks, evidenceTaken, evidenceHealed,
         evidenceStopped
 
     /// The text in both languages.

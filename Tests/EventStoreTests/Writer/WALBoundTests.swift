@@ -26,9 +26,9 @@ struct WALBoundTests {
     }
 
     @Test(
-        "The WAL grows while somebody reads an old state, who is named, and is short again soon after, without any commit"
-    )
-    func held() throws {
+        "The WAL grows while somebody reads an old state, who is named, and is short again soon after, without any commit",
+        arguments: [CheckpointPolicy.most + 2_000, WALStanding.long + 1_000])
+    func held(pages: Int) throws {
         let (folder, store) = try makeStore()
         defer { withExtendedLifetime(folder) { store.close() } }
         let wal = store.files.log + "-wal"

@@ -152,6 +152,12 @@ enum ImportTarget {
         }
     }
 
+    /// Puts bytes that an event is about to name: whether they are new.
+    func put(_ bytes: AttachmentBytes) throws(CommandFailure) -> Bool {
+        guard case .store(let appender) = self else { return true }
+        return try appender.put(bytes).bool("new") ?? true
+    }
+
     func close() {
         if case .store(let appender) = self { appender.close() }
     }

@@ -130,8 +130,7 @@ struct ImportExport {
         do throws(ImportError) {
             _ = try export.run(intake.take)
         } catch {
-            if let failure = intake.failure { throw failure }
-            if error.kind != .stopped { throw Self.failure(error, stored: intake.appended) }
+            if intake.failure == nil, error.kind != .stopped { throw Self.failure(error, stored: intake.appended) }
         }
         intake.finish()
         if var failure = intake.failure {
@@ -197,9 +196,11 @@ struct ImportExport {
             exitCode: .badInput)
     }
 
-    static func failure(_ error: ImportError, stored: Int) -> CommandFailure {
-        let nothing =
-            stored == 0 ? "Nothing of it was stored." : "Until then \(stored) events were stored; they stay."
+    /// - Parameter stored: How many events are; `nil`: who asks says so.
+    static func failure(_ error: ImportError, stored: Int? = nil) -> CommandFailure {
+        let nothing = stored.map {
+            $0 == 0 ? "Nothing of it was stored." : "Until then \($0) events were stored; they stay."
+        }
         return switch error.kind {
         case .malformed, .stopped:
             CommandFailure(code: "E_IMPORT_MALFORMED", error.description, why: nothing, exitCode: .badInput)
@@ -224,6 +225,7 @@ final class ExportIntake {
     }
 
     private let target: ImportTarget
+    let attachments: AttachmentIntake
     private let before: ImportedBefore
     private let batch: Int
     private var progress: Progress
@@ -255,6 +257,7 @@ final class ExportIntake {
     ) {
         (self.target, self.before, self.batch, self.progress, self.total) = (target, before, batch, progress, total)
         self.language = language
+        attachments = AttachmentIntake(target, before)
     }
 
     private func text(_ wording: Wording, _ values: String...) -> String { wording.phrase.text(language, values) }
@@ -263,6 +266,15 @@ final class ExportIntake {
 
     func take(_ event: ImportedEvent) -> Bool {
         guard failure == nil, !Interrupt.isRequested else { return false }
+        do throws(CommandFailure) {
+            try attachments.put(for: event)
+        } catch {
+            failure = error
+            return false
+        }
+        // What waits holds no bytes.
+        var event = event
+        event.attachments = []
         waiting.append(event)
         bytes += event.draft.payload.count + 256
         if waiting.count >= batch || bytes >= Self.batchBytes { submit() }
@@ -379,7 +391,7 @@ struct ImportSummary {
             }
         }
         if !intake.described.isEmpty { session.remark(.wayOutOfDifference) }
-        for problem in intake.problems {
+        for problem in intake.attachments.problems + intake.problems {
             let told = session.shown(
                 .notTaken, session.place(problem.place), session.explained(problem.message, code: problem.code),
                 problem.code)
@@ -389,6 +401,8 @@ struct ImportSummary {
                 line.add("message", problem.message)
             }
         }
+        if intake.attachments.rejected > 0 { session.remark(.wayOutOfAttachments) }
+        try tellAttachments()
         let passedOver = checked.skipped.values.reduce(0) { $0 + $1.count }
         if !session.isJSON {
             let told = session.shown(
@@ -404,6 +418,10 @@ struct ImportSummary {
             line.add("differing", intake.differing)
             line.add("rejected", intake.rejected)
             line.add("passed_over", passedOver)
+            line.add("attachments", intake.attachments.count)
+            line.add("attachment_bytes", intake.attachments.bytes)
+            line.add("attachments_new", intake.attachments.new)
+            line.add("attachments_rejected", intake.attachments.rejected)
             line.add("dry_run", isDry)
             line.add("interrupted", Interrupt.isRequested)
         }
@@ -411,6 +429,15 @@ struct ImportSummary {
             session.remark(.importStopped)
             return .interrupted
         }
-        return intake.rejected + intake.differing == 0 ? .success : .partlyDone
+        return intake.rejected + intake.differing + intake.attachments.rejected == 0 ? .success : .partlyDone
+    }
+
+    private func tellAttachments() throws(CommandFailure) {
+        let taken = intake.attachments
+        guard taken.count > 0, !session.isJSON else { return }
+        try session.output.line(
+            session.shown(
+                .importedAttachments, session.counted(taken.count, .attachment), String(taken.bytes),
+                String(taken.new), String(taken.already), String(taken.rejected)))
     }
 }

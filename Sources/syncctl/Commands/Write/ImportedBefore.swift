@@ -9,6 +9,7 @@ final class ImportedBefore {
     private let session: Session
     private var reader: LogReader?
     private var pages: DaemonPages?
+    private var attachments: AttachmentCopy?
 
     /// - Parameter files: `nil`: of the node that the user named.
     init(_ files: StoreFiles?, _ session: Session) { (self.files, self.session) = (files, session) }
@@ -26,6 +27,17 @@ final class ImportedBefore {
         let take = { (line: JSONObject) throws(CommandFailure) in found = StoredEvent(native: line) }
         _ = try pages?.lines(.event(id.description), [], limit: 1, take)
         return found?.event
+    }
+
+    /// Whether bytes are here that an event names. A node that was named by its address is not asked: it finds that out when they come.
+    func has(_ digest: Digest) throws(CommandFailure) -> Bool {
+        guard let files else { return false }
+        return try stored { () throws(StoreError) in
+            let copy = if let attachments { attachments } else { try AttachmentCopy(files) }
+            attachments = copy
+            let isNamed = try copy.isNamed(digest)
+            return isNamed && (try? copy.file(digest)) != nil
+        }
     }
 }
 
@@ -63,9 +75,19 @@ struct ImportDifference {
         guard let payload = there.payload, payload != draft.payload else { return }
         let (old, new) = (JSONObject(validated: payload), JSONObject(validated: draft.payload))
         for member in new where old.raw(member.name).map(Array.init) != Array(member.value.raw) {
+            if member.name == "attachments", Self.nameSameBytes(old[member.name], member.value) { continue }
             parts.append(Self.member(member.name, old, new))
         }
         for member in old where new[member.name] == nil { parts.append(Self.member(member.name, old, new)) }
+    }
+
+    /// Whether two lists of attachments name the same bytes: earlier builds put those of small pictures into the item.
+    private static func nameSameBytes(_ one: JSONValue?, _ other: JSONValue) -> Bool {
+        guard let old = try? AttachmentItem.items(one), let new = try? AttachmentItem.items(other) else {
+            return false
+        }
+        return !new.isEmpty && old.map(\.digest) == new.map(\.digest)
+            && one?.elements?.count == other.elements?.count
     }
 
     static func short(_ text: String) -> String { text.count > longest ? text.prefix(longest) + "…" : text }
@@ -90,12 +112,16 @@ struct ImportDifference {
         case other
     }
 
+    /// An event that came without its pictures, from an export that lacked them or with an earlier build, stays so.
+    private var attachments: [Part] { parts.filter { !$0.isHeader && $0.name == "attachments" } }
+
     func meaning(_ variance: Variance) -> Meaning {
         switch variance {
-        case .none: return .other
+        case .none: return parts.isEmpty ? .same : attachments.count == parts.count ? .told(parts) : .other
         case .time(let within):
             return parts.allSatisfy { $0.name == "time" && $0.isHeader } && distance < within ? .same : .other
-        case .content: return parts.contains(where: \.isHeader) ? .other : .same
+        case .content:
+            return parts.contains(where: \.isHeader) ? .other : attachments.isEmpty ? .same : .told(attachments)
         case .value, .description:
             // When it began, an export tells by its first message, which may be another.
             let told = parts.filter { !$0.isHeader || $0.name != "time" }
