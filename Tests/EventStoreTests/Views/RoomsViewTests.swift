@@ -365,8 +365,8 @@ struct RoomsViewTests {
             seq += 1
             last["c-\(conversation)"] = max(last["c-\(conversation)"] ?? .min, hour)
             return event(
-                1, seq, hlc: Int64(seq), id: seq, time: hour * Self.hour + Int64(seq), conversation: "c-\(conversation)",
-                user: "kim")
+                1, seq, hlc: 200 * Self.hour + Int64(seq), id: seq, time: hour * Self.hour + Int64(seq),
+                conversation: "c-\(conversation)", user: "kim")
         }
         let log = try LogFixture()
         let projector = try Projector(log.files, tails: ViewMemtables())
@@ -385,7 +385,7 @@ struct RoomsViewTests {
         let whole = try reader.rooms(of: "kim", limit: 1_500)
         #expect(told(whole).count == last.count && Set(told(whole)) == Set(last.keys))
         let hours = told(whole).compactMap { last[$0] }
-        #expect(hours == hours.sorted(by: >))
+        #expect(hours.count == last.count && zip(hours, hours.dropFirst()).allSatisfy { $0 >= $1 })
         var found: [String] = []
         var place: RoomPlace?
         repeat {
