@@ -92,10 +92,6 @@ final class LogWriter: Sendable {
 
     // MARK: Any thread
 
-    func append(_ request: AppendRequest, completion: @escaping AppendCompletion) {
-        submit([.append(request, completion)])
-    }
-
     /// Commits jobs on the calling thread, provided that nothing is queued before them, and does then what the observers would do on
     /// threads of their own; else queues them.
     func lead(_ jobs: [Job]) {
@@ -104,11 +100,11 @@ final class LogWriter: Sendable {
         for observer in observers.withLock({ $0 }) { observer.afterwards?() }
     }
 
-    /// As ``append(_:completion:)``; commits on the calling thread when nothing is queued before it.
+    /// Commits on the calling thread when nothing is queued before it, and else waits for the thread that does.
     func appendBlocking(_ request: AppendRequest) throws(StoreError) -> [AppendOutcome] {
         var outcomes: [AppendOutcome] = []
         if try appendAtOnce(request, awake: true, meanwhile: { outcomes = $0 }) { return outcomes }
-        return try blocking { append(request, completion: $0) }
+        return try blocking { submit([.append(request, $0)]) }
     }
 
     /// Commits on the calling thread when nothing is queued before it; else does nothing, and gives false.
