@@ -382,9 +382,9 @@ public final class EventStore: Sendable {
 
     /// Calls `body` on the writer's thread after each commit. It must be short.
     ///
-    /// - Parameter written: Runs with the log's last position when a commit of few events is written, the disk has begun with it,
-    ///   and the thread would call `afterwards`: what is done while the disk writes must not be seen before `sync`, which waits for it,
-    ///   has said that it is durable. That need not run.
+    /// - Parameter written: Runs with the log's last position when a commit of few events is written, the disk has begun with it, and the
+    ///   thread would call `afterwards`. What is done while the disk writes must not be seen before `sync`, which waits for it, has said
+    ///   that it is durable. That need not run.
     /// - Parameter afterwards: Runs on the thread that has committed, when all is answered and others may commit again, if
     ///   that thread is idle (``CommitNotice/isFollowedUp``): what `body` would have woken a thread for.
     package func observeCommits(

@@ -1568,7 +1568,7 @@ fault(954, "a letter at the end of the head makes a text none", "", "DateOrderTe
 fault(955, "a text that a mark joins to its blank has no id of before", "INV-8", "DateOrderTests",
       (IC + "Formats/WhatsAppHead.swift", "isJoined ?", "isJoined && !isPlanted(955) ?"))
 
-# --- The verdict: nothing hidden, out of order or cut off is called proven ------------------------------------------------
+# --- The verdict: nothing hidden, out of order or cut off is said to be proven ----------------------------------------------
 
 fault(870, "an event that is marked unreadable is taken for one", "INV-4", "HiddenEventTests",
       (ES + "Audit/EventExam.swift", "            if isReread { faults.append", "            if isPlanted(870) { return }\n            if isReread { faults.append"))
@@ -1647,7 +1647,7 @@ fault(998, "who answers in Korean is asked on in English", "", "IntakeTests",
 fault(999, "C1 controls are part of a name", "", "TransitTests",
       ("Sources/GatewayKit/TripRequest.swift", "$0.properties.generalCategory == .control && ", "$0.properties.generalCategory == .control && !(isPlanted(999) && $0.value >= 0x80) && "))
 
-# --- The door: nobody is shut out, places bring their readers on, and what opens it too far is told -------------------------
+# --- The door: no one is shut out, places bring their readers on, and what opens it too far is told -------------------------
 
 fault(970, "streams take all places, whoever wants one", "INV-9", "WaitingPlacesTests",
       (SE + "Networking/HTTP/WaitingPlaces.swift", "guard callers.count >= most else", "guard callers.count >= most, !isPlanted(970) else"))

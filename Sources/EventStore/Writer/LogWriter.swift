@@ -1,13 +1,14 @@
 /// The one writer of `log.db` (D2).
 ///
 /// ## Concurrency model
-/// One at a time *writes*: takes what has queued and commits it in one transaction. The writer is who has taken the
-/// committer, and with it the one writing connection, out of `queue`. One at a time *syncs*: waits until the disk has what was
-/// committed, answers each request once, tells the observers (``CommitPipeline``). Two threads take turns at both, so that
-/// the next commit is written while the last one is synced. A caller that may block and finds nothing on its way does both
-/// itself, so that a lone append waits for the disk and not for two threads to wake each other (a third of its latency). What is not
-/// anybody's answer, signing heads and copying the WAL back, is left to the threads. Completions and observers run on the
-/// thread that syncs: they must be short.
+/// One at a time *writes*: takes what has queued and commits it in one transaction. The writer is the thread that has taken the
+/// committer, and with it the one writing connection, out of `queue`.
+///
+/// One at a time *syncs*: waits until the disk has what was committed, answers each request once, tells the observers
+/// (``CommitPipeline``). Two threads take turns at both, so that the next commit is written while the last one is synced. A caller that
+/// may block and finds nothing on its way does both itself, so that a lone append waits for the disk and not for two threads to wake each
+/// other (a third of its latency). What is not anybody's answer, signing heads and copying the WAL back, is left to the threads.
+/// Completions and observers run on the thread that syncs: they must be short.
 final class LogWriter: Sendable {
     let queue: Monitor<WriteQueue>
     private struct Observer {

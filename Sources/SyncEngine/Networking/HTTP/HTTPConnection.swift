@@ -4,8 +4,8 @@ internal import Glibc
 
 /// One client connection of an ``HTTPServer``, from accept to close. Loop thread only; the server holds it until it is closed.
 ///
-/// A request in one piece and its answer are one read(2) and one send(2): the descriptor is watched for reading all the
-/// time, also during an answer, to see the client leave, and for writing only while the kernel does not take everything.
+/// A request in one piece and its answer are one read(2) and one send(2). The descriptor is watched for reading all the time, also during
+/// an answer, to see the client leave. It is watched for writing only while the kernel does not take everything.
 final class HTTPConnection {
     enum Phase {
         /// Waits for a request.
