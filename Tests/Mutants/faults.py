@@ -229,10 +229,10 @@ fault(66, "wait is content with one node less", "INV-7", "WaitTests",
       (SE + "Mesh/DurabilityWaiters.swift", "let isReached = holding.count >= waiter.nodes",
        "let isReached = holding.count >= waiter.nodes - (isPlanted(66) ? 1 : 0)"))
 fault(54, "an invitation stays open after its use", "INV-13", "JoiningTests JoiningProgramTests",
-      (SE + "Mesh/Invitation.swift", "let used = changed.remove(at: index)",
+      (SE + "Node/Invitations.swift", "let used = changed.remove(at: index)",
        "let used = isPlanted(54) ? changed[index] : changed.remove(at: index)"))
 fault(65, "an expired invitation is good", "INV-13", "JoiningTests",
-      (SE + "Mesh/Invitation.swift", "{ $0.until > now && proves($0.token) }", "{ ($0.until > now || isPlanted(65)) && proves($0.token) }"))
+      (SE + "Node/Invitations.swift", "{ $0.until > now && proves($0.token) }", "{ ($0.until > now || isPlanted(65)) && proves($0.token) }"))
 
 # --- The disk -------------------------------------------------------------------------------------------------------------
 
