@@ -119,13 +119,7 @@ public final class EventStore: Sendable {
                     "put the node.key of node \(identity.node.short) there: a backup has it (operating/backup.md, 'Backup')"
             )
         }
-        let wanted: String? =
-            switch place {
-            case .asBefore: nil
-            case .none: ""
-            case .folder(let path): path
-            }
-        let before = try MarkedSettings.witness(reader, identity, mark, wanted: wanted)
+        let before = try MarkedSettings.witness(reader, identity, mark, wanted: place.setting)
         self.key = key
         present = Lock(identity)
         try ForkEvidence.keepHeard(files, reader)
