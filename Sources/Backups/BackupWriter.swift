@@ -50,7 +50,7 @@ package struct BackupPlan: Sendable {
     static let fan = 16
 
     /// How many of the last segments are written again together with `rows` new ones, so that a backup has some hundred segments at most
-    /// however many backups there were: of those of a size, and the larger ones that this makes.
+    /// however many backups there were. Those of one size are joined, and the larger ones that this makes.
     static func merged(_ segments: [BackupManifest.Segment], with rows: UInt64) -> Int {
         var (count, rows) = (0, rows)
         while true {

@@ -1,8 +1,8 @@
 internal import EventStore
 
-/// Takes out of a repository what the log has erased since: segments are written again from the log, and the manifests that name them, without
-/// attachments that no event names any more, and with what proves the erasures to a log that ends before them. At every moment each manifest
-/// names whole files; old ones go last.
+/// Takes out of a repository what the log has erased since. Segments are written again from the log, and so are the manifests that name
+/// them: without attachments that no event names any more, and with what proves the erasures to a log that ends before them. At every
+/// moment each manifest names whole files; old ones go last.
 struct RepositoryErasure {
     private let repository: Repository
     private let writer: BackupWriter

@@ -119,13 +119,7 @@ public final class EventStore: Sendable {
                     "put the node.key of node \(identity.node.short) there: a backup has it (operating/backup.md, 'Backup')"
             )
         }
-        let wanted: String? =
-            switch place {
-            case .asBefore: nil
-            case .none: ""
-            case .folder(let path): path
-            }
-        let before = try MarkedSettings.witness(reader, identity, mark, wanted: wanted)
+        let before = try MarkedSettings.witness(reader, identity, mark, wanted: place.setting)
         self.key = key
         present = Lock(identity)
         try ForkEvidence.keepHeard(files, reader)
@@ -200,51 +194,50 @@ public final class EventStore: Sendable {
         _ drafts: [EventDraft], atomicity: Atomicity = .whole
     ) async throws(StoreError) -> [AppendOutcome] {
         let result = await withCheckedContinuation { continuation in
-            append(drafts, atomicity: atomicity) { continuation.resume(returning: $0) }
+            append([AppendCall(drafts: drafts, atomicity: atomicity) { continuation.resume(returning: $0) }])
         }
         return try result.get()
     }
 
-    /// As ``append(_:atomicity:)``, for threads: `completion` runs once, on another thread. A caller that keeps what is returned
-    /// until then frees the events, which otherwise takes a fourteenth of the writer's time.
+    /// Several appends in one go, which one commit takes if it can; each has an answer of its own, on another thread. A caller that
+    /// keeps what is returned until then frees the events, which otherwise takes a fourteenth of the writer's time.
     @discardableResult
-    package func append(
-        _ drafts: [EventDraft], atomicity: Atomicity, condition: AppendCondition? = nil,
-        completion: @escaping @Sendable (Result<[AppendOutcome], StoreError>) -> Void
-    ) -> ValidatedDrafts? {
-        let call = AppendCall(drafts: drafts, atomicity: atomicity, condition: condition, completion: completion)
-        guard let (job, handedIn) = prepare(call, SHA256()) else { return nil }
-        writer.submit([job])
+    package func append(_ calls: [AppendCall]) -> [DraftValidation] {
+        let sha = SHA256()
+        var (jobs, handedIn): ([LogWriter.Job], [DraftValidation]) = ([], [])
+        for call in calls {
+            let drafts: DraftValidation
+            do throws(StoreError) { drafts = try validate(call.drafts, call.atomicity, sha) } catch {
+                call.completion(.failure(error))
+                continue
+            }
+            guard let request = drafts.request(call.condition, call.newOnly) else {
+                call.completion(.success(drafts.outcomes([])))
+                continue
+            }
+            jobs.append(.append(request) { result in call.completion(result.map(drafts.outcomes)) })
+            handedIn.append(drafts)
+        }
+        if !jobs.isEmpty { writer.submit(jobs) }
         return handedIn
     }
 
-    /// Several appends in one go, which one commit takes if it can; each has an answer of its own.
-    package func append(_ calls: [AppendCall]) {
-        let sha = SHA256()
-        let jobs = calls.compactMap { prepare($0, sha)?.job }
-        if !jobs.isEmpty { writer.submit(jobs) }
+    /// Checks drafts and hashes them, wherever they come in. The node's own may be any number.
+    private func validate(
+        _ drafts: [EventDraft], _ atomicity: Atomicity, isOfNode: Bool = false, _ sha: SHA256 = SHA256()
+    ) throws(StoreError) -> DraftValidation {
+        guard isOfNode || drafts.count <= Self.maximumBatch else { throw .batchTooLarge(count: drafts.count) }
+        return DraftValidation(drafts, atomicity, isOfNode: isOfNode, salts, sha)
     }
 
-    /// What the writer is to do for a call; `nil` if that is nothing and the call is answered already.
-    private func prepare(_ call: AppendCall, _ sha: SHA256) -> (job: LogWriter.Job, handedIn: ValidatedDrafts)? {
-        guard call.drafts.count <= Self.maximumBatch else {
-            call.completion(.failure(.batchTooLarge(count: call.drafts.count)))
-            return nil
-        }
-        let preparation = DraftValidation(call.drafts, call.atomicity, salts, sha)
-        guard let request = preparation.request(call.condition, call.newOnly) else {
-            call.completion(.success(preparation.outcomes([])))
-            return nil
-        }
-        let job = LogWriter.Job.append(request) { result in call.completion(result.map(preparation.outcomes)) }
-        return (job, ValidatedDrafts(preparation: preparation))
+    private func appendBlocking(_ drafts: DraftValidation) throws(StoreError) -> [AppendOutcome] {
+        guard let request = drafts.request() else { return drafts.outcomes([]) }
+        return drafts.outcomes(try writer.appendBlocking(request))
     }
 
     /// Appends events of types that are reserved for the node itself. Blocks.
     package func recordBlocking(_ drafts: [EventDraft]) throws(StoreError) -> [AppendOutcome] {
-        let preparation = DraftValidation(drafts, .whole, isOfNode: true, salts)
-        guard let request = preparation.request(nil) else { return preparation.outcomes([]) }
-        return preparation.outcomes(try writer.appendBlocking(request))
+        try appendBlocking(validate(drafts, .whole, isOfNode: true))
     }
 
     /// As ``append(_:atomicity:)``; blocks the calling thread, and writes on it when no other thread is writing: the way to the
@@ -254,17 +247,7 @@ public final class EventStore: Sendable {
     public func appendBlocking(
         _ drafts: [EventDraft], atomicity: Atomicity = .whole
     ) throws(StoreError) -> [AppendOutcome] {
-        try appendBlocking(drafts, atomicity: atomicity, condition: nil)
-    }
-
-    /// As ``appendBlocking(_:atomicity:)``, under a condition.
-    package func appendBlocking(
-        _ drafts: [EventDraft], atomicity: Atomicity, condition: AppendCondition?
-    ) throws(StoreError) -> [AppendOutcome] {
-        guard drafts.count <= Self.maximumBatch else { throw .batchTooLarge(count: drafts.count) }
-        let preparation = DraftValidation(drafts, atomicity, salts, SHA256())
-        guard let request = preparation.request(condition) else { return preparation.outcomes([]) }
-        return preparation.outcomes(try writer.appendBlocking(request))
+        try appendBlocking(validate(drafts, atomicity))
     }
 
     /// As ``appendBlocking(_:atomicity:)``, for a thread that serves others, too: commits on it when no other thread is writing, and
@@ -276,15 +259,14 @@ public final class EventStore: Sendable {
     package func appendAtOnce(
         _ drafts: [EventDraft], atomicity: Atomicity, meanwhile: ([AppendOutcome]) -> Void, answer: () -> Void
     ) throws(StoreError) -> Bool {
-        guard drafts.count <= Self.maximumBatch else { throw .batchTooLarge(count: drafts.count) }
-        let preparation = DraftValidation(drafts, atomicity, salts, SHA256())
-        guard let request = preparation.request(nil) else {
-            meanwhile(preparation.outcomes([]))
+        let drafts = try validate(drafts, atomicity)
+        guard let request = drafts.request() else {
+            meanwhile(drafts.outcomes([]))
             answer()
             return true
         }
         return try writer.appendAtOnce(
-            request, awake: false, meanwhile: { meanwhile(preparation.outcomes($0)) }, answer: answer)
+            request, awake: false, meanwhile: { meanwhile(drafts.outcomes($0)) }, answer: answer)
     }
 
     /// Makes everything queued so far durable, and a signed head that covers it. Blocks.
@@ -394,9 +376,9 @@ public final class EventStore: Sendable {
 
     /// Calls `body` on the writer's thread after each commit. It must be short.
     ///
-    /// - Parameter written: Runs with the log's last position when a commit of few events is written, the disk has begun with it,
-    ///   and the thread would call `afterwards`: what is done while the disk writes must not be seen before `sync`, which waits for it,
-    ///   has said that it is durable. That need not run.
+    /// - Parameter written: Runs with the log's last position when a commit of few events is written, the disk has begun with it, and the
+    ///   thread would call `afterwards`. What is done while the disk writes must not be seen before `sync`, which waits for it, has said
+    ///   that it is durable. That need not run.
     /// - Parameter afterwards: Runs on the thread that has committed, when all is answered and others may commit again, if
     ///   that thread is idle (``CommitNotice/isFollowedUp``): what `body` would have woken a thread for.
     package func observeCommits(

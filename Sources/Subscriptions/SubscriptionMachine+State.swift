@@ -41,7 +41,7 @@ extension SubscriptionMachine {
     package var seen: VersionVector { looked.through }
     /// Events that are not done.
     package var open: Int { entries.count + pending.count }
-    package var inFlight: Int { workers.values.reduce(0) { $0 + $1.dots.count } }
+    package var inFlight: Int { workers.values.saturatedSum(of: \.dots.count) }
     /// The first event in the log that is not done and was not set aside before.
     package var oldestOpen: UInt64? {
         let places = entries.values.filter { !$0.isRetried }.map(\.position)

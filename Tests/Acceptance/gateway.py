@@ -116,7 +116,7 @@ def crowd():
     slow = sum(len(asked) for name, asked in trips.items() if name not in set(whole))
     events = position(node) - before
     assert events == 7000 + 2 * slow and slow <= 50 * 8, (events, slow)
-    # Nobody of the crowd holds a descriptor any more.
+    # No client of the crowd holds a descriptor any more.
     descriptors = lambda: len(os.listdir(f"/proc/{gateway.process.pid}/fd"))
     until(15, lambda: descriptors() < 40, "descriptors stay open")
     assert gateway.ask("1@대구;") == ["1@1호선@2호선@3호선"]

@@ -5,8 +5,8 @@ import Testing
 @testable import Backups
 @testable import EventStore
 
-/// A node that was restored from an older backup goes on beside backups of the history that it has left: of these `create` names those alone
-/// that hold what was erased, for who takes one away loses what it alone has (INV-4, INV-11).
+/// A node that was restored from an older backup goes on beside backups of the history that it has left. Of these `create` names those
+/// alone that hold what was erased: who takes one away loses what it alone has (INV-4, INV-11).
 struct LeftHistoryTests {
     /// Goes on with what a backup has, as a node does that was restored from it.
     private func rewind(_ archive: Archive, to id: String) throws {

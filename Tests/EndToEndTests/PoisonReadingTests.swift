@@ -6,8 +6,8 @@ import Testing
 
 /// Every command that reads, on a store with events that cannot be read (D13).
 struct PoisonReadingTests {
-    /// A store with an own message and five events of another node: its start, one with a payload that is none, one with
-    /// a header of a later form, one with terminal commands for a type, and one that is as it should be.
+    /// A store with an own message and five events of another node. These are its start, one with a payload that is none, one with a
+    /// header of a later form, one with terminal commands for a type, and one that is as it should be.
     private static func make(in path: String) throws {
         try EventStore.create(in: path, name: "n")
         let store = try EventStore(opening: path)

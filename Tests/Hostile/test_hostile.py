@@ -126,7 +126,7 @@ class Vectors(unittest.TestCase):
                     self.assertFalse(record.follows(first, size, old, new, [new] + path[1:]))
 
 
-# What somebody without the key changes, and what verify.py must answer: (statements, exit code, words it must say).
+# What a hand without the key changes, and what verify.py must answer: (statements, exit code, words it must say).
 CHANGES = {
     'payload': (["UPDATE event SET payload = replace(payload, 'x7', 'y7') WHERE payload LIKE '%\"x7\"%'"], 3, 'position 9'),
     'salt': (["UPDATE event SET salt = zeroblob(16) WHERE position = 40"], 3, 'position 40'),

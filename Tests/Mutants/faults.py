@@ -229,10 +229,10 @@ fault(66, "wait is content with one node less", "INV-7", "WaitTests",
       (SE + "Mesh/DurabilityWaiters.swift", "let isReached = holding.count >= waiter.nodes",
        "let isReached = holding.count >= waiter.nodes - (isPlanted(66) ? 1 : 0)"))
 fault(54, "an invitation stays open after its use", "INV-13", "JoiningTests JoiningProgramTests",
-      (SE + "Mesh/Invitation.swift", "let used = changed.remove(at: index)",
+      (SE + "Node/Invitations.swift", "let used = changed.remove(at: index)",
        "let used = isPlanted(54) ? changed[index] : changed.remove(at: index)"))
 fault(65, "an expired invitation is good", "INV-13", "JoiningTests",
-      (SE + "Mesh/Invitation.swift", "{ $0.until > now && proves($0.token) }", "{ ($0.until > now || isPlanted(65)) && proves($0.token) }"))
+      (SE + "Node/Invitations.swift", "{ $0.until > now && proves($0.token) }", "{ ($0.until > now || isPlanted(65)) && proves($0.token) }"))
 
 # --- The disk -------------------------------------------------------------------------------------------------------------
 
@@ -1568,7 +1568,7 @@ fault(954, "a letter at the end of the head makes a text none", "", "DateOrderTe
 fault(955, "a text that a mark joins to its blank has no id of before", "INV-8", "DateOrderTests",
       (IC + "Formats/WhatsAppHead.swift", "isJoined ?", "isJoined && !isPlanted(955) ?"))
 
-# --- The verdict: nothing hidden, out of order or cut off is called proven ------------------------------------------------
+# --- The verdict: nothing hidden, out of order or cut off is said to be proven ----------------------------------------------
 
 fault(870, "an event that is marked unreadable is taken for one", "INV-4", "HiddenEventTests",
       (ES + "Audit/EventExam.swift", "            if isReread { faults.append", "            if isPlanted(870) { return }\n            if isReread { faults.append"))
@@ -1647,7 +1647,7 @@ fault(998, "who answers in Korean is asked on in English", "", "IntakeTests",
 fault(999, "C1 controls are part of a name", "", "TransitTests",
       ("Sources/GatewayKit/TripRequest.swift", "$0.properties.generalCategory == .control && ", "$0.properties.generalCategory == .control && !(isPlanted(999) && $0.value >= 0x80) && "))
 
-# --- The door: nobody is shut out, places bring their readers on, and what opens it too far is told -------------------------
+# --- The door: no one is shut out, places bring their readers on, and what opens it too far is told -------------------------
 
 fault(970, "streams take all places, whoever wants one", "INV-9", "WaitingPlacesTests",
       (SE + "Networking/HTTP/WaitingPlaces.swift", "guard callers.count >= most else", "guard callers.count >= most, !isPlanted(970) else"))

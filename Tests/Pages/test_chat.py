@@ -53,7 +53,7 @@ class ChatTests(ChatCase):
         self.assertIn("읽지 않은 글 2건", self.sky.run("return document.querySelector(arguments[0]).textContent", room))
         self.assertEqual(self.sky.run("return document.querySelector('.rooms a').dataset.room"), c)
         self.assertTrue(self.sky.run("return document.title").startswith("("))
-        # A contact is called as it was kept, in the list of rooms, too.
+        # A contact has the name that was kept, in the list of rooms, too.
         self.sky.until(lambda: "서준 (회사)" in self.sky.text(f'.rooms a[data-room="{self.chats.pair}"]'))
 
     def test_a_room_that_is_further_down_is_called_by_its_name_and_read(self) -> None:

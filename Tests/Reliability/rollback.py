@@ -226,7 +226,7 @@ def verify_py(store, *arguments):
 def look(world, state, reference):
     """{program: what it says}, first of the files, then beside a daemon that was started on them."""
     prepare(world, state, reference)
-    # Nobody can tell from roots alone which of the events that a head covers is another.
+    # Roots alone do not tell which of the events that a head covers is another.
     first = 1 if state == "rewritten, with the key" else world.size_then + 1
     if state == "rewritten, with the key" and reference == "peer":
         first = REWRITTEN_AT

@@ -22,23 +22,50 @@ struct DocumentTests {
         }
     }()
 
-    /// Lines of Swift that are comments alone.
+    /// How a line begins that is a comment alone, by what the file's name ends with.
+    private static let marks = ["swift": ["//"], "mjs": ["//", "/*", "* "], "py": ["#"]]
+
+    /// Lines of Swift, JavaScript and Python that are comments alone, without their marks.
     private static let comments: [(path: String, number: Int, line: String)] = {
         var found: [(String, Int, String)] = []
-        for top in ["Sources", "Tests", "Benchmarks"] {
+        for top in ["Sources", "Tests", "Benchmarks", "Scripts", "Examples", "clients"] {
             let folder = root.appending(path: top)
-            for case let url as URL in FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-                ?? FileManager.DirectoryEnumerator() where url.pathExtension == "swift"
+            for case let url as URL in FileManager.default.enumerator(
+                at: folder, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
+                ?? FileManager.DirectoryEnumerator()
             {
+                guard let marks = marks[url.pathExtension] else { continue }
                 let path = String(url.path.dropFirst(root.path.count + 1))
                 let text = (try? String(contentsOf: url, encoding: .utf8)) ?? ""
                 for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
                     let start = line.drop { $0 == " " }
-                    if start.hasPrefix("//") { found.append((path, index + 1, String(start))) }
+                    guard marks.contains(where: start.hasPrefix), !start.hasPrefix("#!") else { continue }
+                    found.append((path, index + 1, withoutMarks(start)))
                 }
             }
         }
         return found.sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+    }()
+
+    private static func withoutMarks(_ line: Substring) -> String {
+        let rest = line.hasPrefix("#") ? line.dropFirst() : line.drop { $0 == "/" || $0 == "*" }
+        let text = rest.hasSuffix("*/") ? rest.dropLast(2) : rest
+        return String(text.first == " " ? text.dropFirst() : text)
+    }
+
+    /// Comments in a row as a page.
+    private static let blocks: [(path: String, first: Int, page: Page)] = {
+        var found: [(String, Int, Page)] = []
+        var rest = comments[...]
+        while let first = rest.first {
+            var lines: [String] = []
+            while let next = rest.first, next.path == first.path, next.number == first.number + lines.count {
+                lines.append(next.line)
+                rest.removeFirst()
+            }
+            found.append((first.path, first.number, Page(lines.joined(separator: "\n"))))
+        }
+        return found
     }()
 
     @Test("The documents are found at all")
@@ -88,13 +115,15 @@ struct DocumentTests {
             for (number, line) in page.prose where line.count > 160 {
                 Issue.record("\(path):\(number): \(line.count) characters")
             }
-            for (number, text) in page.paragraphs {
-                let words = Page.words(text)
-                if words > 120 { Issue.record("\(path):\(number): a paragraph of \(words) words") }
-                for sentence in words > 40 ? Page.sentences(text) : [] where Page.words(sentence) > 40 {
-                    Issue.record("\(path):\(number): \(Page.words(sentence)) words: \(sentence.prefix(60))")
-                }
-            }
+            for (number, what) in page.tooLong { Issue.record("\(path):\(number): \(what)") }
+        }
+    }
+
+    @Test("Nor in comments")
+    func commentLengths() {
+        #expect(Self.blocks.count > 10_000)
+        for (path, first, page) in Self.blocks {
+            for (number, what) in page.tooLong { Issue.record("\(path):\(first + number - 1): \(what)") }
         }
     }
 
@@ -159,12 +188,18 @@ struct DocumentTests {
                 code called code
             - \(long).
 
+            \(long + "; " + long + " " + long). Few words.
+
             | a table | is called so |
             """)
         #expect(page.links == ["there.md"])
-        #expect(page.prose.map(\.number) == [3, 6])
-        #expect(page.paragraphs.map { Page.words($0.text) } == [8, 41])
-        #expect(page.paragraphs.map { Page.sentences($0.text).count } == [2, 1])
+        #expect(page.prose.map(\.number) == [3, 6, 8])
+        #expect(page.paragraphs.map { Page.words($0.text) } == [8, 41, 125])
+        #expect(page.paragraphs.map { Page.sentences($0.text).count } == [2, 1, 2])
+        #expect(page.tooLong.map(\.number) == [6, 8, 8])
+        #expect(page.tooLong.map { $0.what.prefix(15) } == ["41 words: word ", "a paragraph of ", "123 words: word"])
+        #expect(Self.withoutMarks("/// # A word") == "# A word" && Self.withoutMarks("/** Says */") == "Says ")
+        #expect(Self.withoutMarks("#   more") == "  more")
         #expect(PlainWords.found(in: Page.withoutCode(page.lines[2])) == ["nobody"])
         #expect(page.tables.flatMap { PlainWords.found(in: $0.line) } == ["called"])
     }
@@ -225,6 +260,16 @@ struct Page {
                 paragraphs.append((index + 1, String(text.dropFirst(item?.output.0.count ?? 0))))
             }
             isOpen = true
+        }
+    }
+
+    /// Paragraphs above 120 words, and sentences above 40.
+    var tooLong: [(number: Int, what: String)] {
+        paragraphs.flatMap { number, text in
+            let words = Self.words(text)
+            let paragraph = words > 120 ? ["a paragraph of \(words) words"] : []
+            let sentences = words > 40 ? Self.sentences(text).filter { Self.words($0) > 40 } : []
+            return (paragraph + sentences.map { "\(Self.words($0)) words: \($0.prefix(60))" }).map { (number, $0) }
         }
     }
 

@@ -1,7 +1,7 @@
 /// Five ways through the code. Each lists every file in which a decision is made about what is on its way, or a state kept.
 ///
-/// Left out is what says by its name what it does: values and their codecs (`Model`, `Proofs`, JSON, HTTP and Protocol Buffers as bytes,
-/// packed rows, refs of texts), counters and gauges, and the tools of all rooms (`Basics`, `SQLite`, the event loop).
+/// Left out is what says by its name what it does. That is values and their codecs (`Model`, `Proofs`, JSON, HTTP and Protocol Buffers as
+/// bytes, packed rows, refs of texts), counters and gauges, and the tools of all rooms (`Basics`, `SQLite`, the event loop).
 enum Walks {
     static let all = [request, append, frame, query, projection]
 

@@ -1,10 +1,10 @@
 /// Makes text from strangers safe to print: what could move the cursor, recolour, reorder or hide text is shown as an
 /// escape (`\x1b`, `\u{202e}`) instead.
 ///
-/// Escaped are: C0 and C1 controls and DEL; every invisible format character, thus bidi controls, zero-width
-/// characters outside emoji sequences, and tags; line and paragraph separators; private use characters and
-/// noncharacters (stand-ins for broken input); a variation selector that selects nothing. The result is for eyes:
-/// only ``plain(_:)`` can be turned back into the original without doubt.
+/// Escaped are C0 and C1 controls and DEL, and every invisible format character: bidi controls, zero-width characters outside emoji
+/// sequences, and tags. So are line and paragraph separators; private use characters and noncharacters (stand-ins for broken input); a
+/// variation selector that selects nothing. The result is for eyes: only ``plain(_:)`` can be turned back into the original without
+/// doubt.
 package enum Sanitizer {
     /// Text that must stay on one line: newline and tab become `\n` and `\t`.
     package static func line(_ text: String) -> String {

@@ -1,5 +1,5 @@
-/// How far a follower of the log has come, so that it can go on at any node: exactly at the node that gave the cursor, and elsewhere
-/// with all that is neither in the causal past of the event it names nor among what it names beside that.
+/// How far a follower of the log has come, so that it can go on at any node. At the node that gave the cursor it goes on exactly there,
+/// and elsewhere with all that is neither in the causal past of the event it names nor among what it names beside that.
 package struct FeedCursor: Hashable, Sendable {
     /// That a follower has had all of an origin up to an event. The event is named by its leaf, too, as in ``LogPlace``.
     package struct Mark: Hashable, Sendable {
@@ -78,8 +78,8 @@ extension LogReader {
         return FeedCursor(place: place, dot: try mapped { () throws(DatabaseError) in try dot(at: position) })
     }
 
-    /// The cursor of one who stands at `place`. With what they have had from elsewhere it names all that the log holds up to there, as far
-    /// as the event at the place does not stand for it: so each page brings them on, at whatever node they ask for the next one.
+    /// The cursor of one who stands at `place`. With what they have had from elsewhere it names all that the log holds up to there, as
+    /// far as the event at the place does not stand for it. So each page brings them on, at whatever node they ask for the next one.
     package func cursor(of place: FeedPlace) throws(StoreError) -> FeedCursor {
         let plain = try cursor(at: place.position)
         guard !place.known.entries.isEmpty else { return plain }

@@ -8,6 +8,15 @@ public enum WitnessPlace: Hashable, Sendable {
     case none
     /// In a file of this folder, which should lie on another disk. Stores of several nodes may share it.
     case folder(String)
+
+    /// What the store keeps of it; `nil`: what it has kept.
+    var setting: String? {
+        switch self {
+        case .asBefore: nil
+        case .none: ""
+        case .folder(let path): path
+        }
+    }
 }
 
 /// Keeps the last signed head of this node in `<folder>/<node id>.json`:

@@ -15,10 +15,9 @@
 ///
 ///     "sillok-id-v1" ‖ 0x01 ‖ F(type) ‖ F(time) ‖ F(subject) ‖ F(user) ‖ F(author) ‖ F(cause) ‖ F(dataversion) ‖ F(data)
 ///
-/// where `F(x)` is 0x00 for a missing member and otherwise 0x01 ‖ the count of bytes as a 32-bit integer, most
-/// significant byte first ‖ the bytes. Strings are UTF-8 after their escapes are decoded; `time` is the text as it is
-/// written; a missing `author` is the user; `cause` is in lowercase; `dataversion` is in decimal digits, "1" when
-/// missing; `data` is verbatim, from brace to brace.
+/// where `F(x)` is 0x00 for a missing member and otherwise 0x01 ‖ the count of bytes as a 32-bit integer, most significant byte first ‖
+/// the bytes. Strings are UTF-8 after their escapes are decoded; `time` is the text as it is written; a missing `author` is the user.
+/// `cause` is in lowercase; `dataversion` is in decimal digits, "1" when missing; `data` is verbatim, from brace to brace.
 struct DerivedEventID {
     private let sha256 = SHA256()
 

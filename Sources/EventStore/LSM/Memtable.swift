@@ -1,8 +1,8 @@
 /// Rows of many owners in memory, packed: for each owner a chain from its newest row back to its oldest.
 ///
-/// The newest row of an owner stands in a table as it is. Every row that comes leaves a record behind: how far back the
-/// record before it in the chain begins, and the ``RowDifference`` to the row before, which tells of that one: eight to sixteen bytes for a
-/// row of a live store, where a row as it is takes 64. A first row leaves a zero.
+/// The newest row of an owner stands in a table as it is. Every row that comes leaves a record behind: how far back the record before it
+/// in the chain begins, and the ``RowDifference`` to the row before, which tells of that one. These are eight to sixteen bytes for a row
+/// of a live store, where a row as it is takes 64. A first row leaves a zero.
 struct Memtable {
     private struct Newest {
         let row: SortedRow

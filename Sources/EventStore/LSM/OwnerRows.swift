@@ -29,8 +29,8 @@ struct OwnerRows {
     /// Rows that are looked at between two looks at the clock.
     private static let unwatched = 512
 
-    /// The first `limit` wanted rows of a range of this owner, and those that are tied with the last of them, as of the open transaction;
-    /// fewer where ``RowRange/most`` rows of the run were looked at before, or its time was up.
+    /// The first `limit` wanted rows of a range of this owner, and those that are tied with the last of them, as of the open transaction.
+    /// They are fewer where ``RowRange/most`` rows of the run were looked at before, or its time was up.
     mutating func rows(
         in range: RowRange, limit: Int, _ connection: Connection
     ) throws(DatabaseError) -> Found {

@@ -1,10 +1,9 @@
 /// A table of rows in key order for each owner, written behind (D1), many rows in one block
 /// (``Block``), which stands under the key of its first.
 ///
-/// New rows stand packed in its *tail*, in order of position, and are moved into the table itself, the *sorted run*, one
-/// generation at a time in key order, so that a leaf page of a large table is written once for a generation and not once
-/// for each of its rows. One row of progress says what has been moved. All of it changes in the same transaction as the
-/// rows (D1).
+/// New rows stand packed in its *tail*, in order of position. They are moved into the table itself, the *sorted run*, one generation at a
+/// time in key order. So a leaf page of a large table is written once for a generation and not once for each of its rows. One row of
+/// progress says what has been moved. All of it changes in the same transaction as the rows (D1).
 ///
 /// ```
 /// position: 1 ............ applied .............. end .............. last

@@ -1,6 +1,6 @@
-/// Events that have the words of an erased one once more, and that no erasure covers: a twin of it, recorded by a node that had not heard of
-/// the erasure, and an edit, a retraction or a transcript of it. They come late, or stand in the log of a node that learns of the erasure.
-/// An id alone makes no twin: anyone may give the id of another's event to one of their own, and have that erased.
+/// Events that have the words of an erased one once more, and that no erasure covers. They are a twin of it, recorded by a node that had
+/// not heard of the erasure, and an edit, a retraction or a transcript of it. They come late, or stand in the log of a node that learns
+/// of the erasure. An id alone makes no twin: anyone may give the id of another's event to one of their own, and have that erased.
 extension LogReader {
     /// Looks through the next `rows` positions after `cursor`.
     ///

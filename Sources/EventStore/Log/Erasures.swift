@@ -1,6 +1,6 @@
-/// What the erasure events of a log let go (D27; FORMATS.md, section 2). Only an event that one of them covers may have lost its
-/// payload. A node lets go what stands in its own log, and wherever it stands what it has recorded itself, in any of its origins: no peer
-/// can blank what others have recorded, but where that node confirms the peer's erasure with one of its own.
+/// What the erasure events of a log let go (D27; FORMATS.md, section 2). Only an event that one of them covers may have lost its payload.
+/// A node lets go what stands in its own log, and wherever it stands what it has recorded itself, in any of its origins. No peer can
+/// blank what others have recorded, but where that node confirms the peer's erasure with one of its own.
 struct Erasures {
     /// What is asked of an event before its payload may be missing.
     struct Place {
@@ -71,8 +71,8 @@ struct Erasures {
         return covers(place, keeper, isShared: isShared)
     }
 
-    /// Whether an edit, a retraction or a transcript goes with the erased event that it is about: where this node has erased that by its name or with
-    /// its conversation, and where it is the erased user's own, or its author's, whenever it was made.
+    /// Whether an edit, a retraction or a transcript goes with the erased event that it is about. It does where this node has erased that
+    /// by its name or with its conversation, and where it is the erased user's own, or its author's, whenever it was made.
     func covers(_ amendment: Place, of message: Place) -> Bool {
         guard let keeper, !ReservedType.contains(amendment.type) else { return false }
         if isNamed(message, keeper) || covers(amendment, keeper, isShared: false) { return true }

@@ -1,7 +1,7 @@
 /// Events of a log in order, read and decoded on several threads ahead of the reader.
 ///
-/// What is read ends at the position that was the last one when it began, so that all threads see the same log (positions are
-/// only added), and each thread reads in short transactions of its own, so that the WAL can be truncated between them.
+/// What is read ends at the position that was the last one when it began, so that all threads see the same log (positions are only
+/// added). Each thread reads in short transactions of its own, so that the WAL can be truncated between them.
 package struct LogReplay: Sendable {
     /// Which events.
     private enum Selection: Sendable {

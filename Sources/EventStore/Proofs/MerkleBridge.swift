@@ -1,5 +1,5 @@
-/// A consistency proof over leaves that are not all here: a node that has the first `have` leaves of a tree and the proof from
-/// there to the whole can prove every smaller tree to be a prefix of the whole as well.
+/// A consistency proof over leaves that are not all here. A node that has the first `have` leaves of a tree and the proof from there to
+/// the whole can prove every smaller tree to be a prefix of the whole as well.
 ///
 /// Each digest of an RFC 6962 proof is the root over a range of leaves. The ranges of the proof that is here, together
 /// with the leaves that are here, make up the whole tree; so every range of a smaller tree's proof can be put together.

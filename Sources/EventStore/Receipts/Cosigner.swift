@@ -1,7 +1,7 @@
 /// Says of the origins of other nodes what this node holds of them. Not Sendable.
 ///
-/// It signs what it has verified and stored, once for each step that an origin grows, and nothing that contradicts what it has said before
-/// (D21): not of an origin with two histories, not of a log that has become shorter than it said, or another one.
+/// It signs what it has verified and stored, once for each step that an origin grows, and nothing that contradicts what it has said
+/// before (D21). It signs nothing of an origin with two histories, or of a log that has become shorter than it said, or another one.
 package final class Cosigner {
     private let key: SigningKey
     private let own: NodeID

@@ -4,8 +4,8 @@ extension ViewReader {
     /// Bytes of texts after which a page ends (INV-9).
     static let hitBytes = 1 << 20
 
-    /// The newest texts that are shown now and have the words, before `bound` in display order, newest first: at most `limit`, no more
-    /// once they come to a MiB, and no more than what some entries of the index show (``mostRows``).
+    /// The newest texts that are shown now and have the words, before `bound` in display order, newest first. They are at most `limit`,
+    /// no more once they come to a MiB, and no more than what some entries of the index show (``mostRows``).
     ///
     /// - Parameter isSeen: Whether the one who asks sees the event; `nil`: all.
     package func search(

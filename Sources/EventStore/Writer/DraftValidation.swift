@@ -20,13 +20,8 @@ package struct AppendCall: Sendable {
     }
 }
 
-/// Events on their way to the writer, checked and hashed.
-package struct ValidatedDrafts: Sendable {
-    let preparation: DraftValidation
-}
-
 /// Drafts checked and hashed on the caller's thread, many of them beside it, and how the writer's answers map back to them.
-struct DraftValidation: Sendable {
+package struct DraftValidation: Sendable {
     private(set) var accepted: [PreparedDraft] = []
     /// The others, ascending by their index among the caller's drafts.
     private var rejected: [(index: Int, rejection: AppendRejection)] = []
@@ -86,7 +81,7 @@ struct DraftValidation: Sendable {
     }
 
     /// What the writer is asked; `nil` when no draft is left.
-    func request(_ condition: AppendCondition?, _ newOnly: NewConversations? = nil) -> AppendRequest? {
+    func request(_ condition: AppendCondition? = nil, _ newOnly: NewConversations? = nil) -> AppendRequest? {
         guard !accepted.isEmpty else { return nil }
         return AppendRequest(drafts: accepted, condition: condition, newOnly: newOnly, atomicity: atomicity)
     }

@@ -1,13 +1,14 @@
 /// The one writer of `log.db` (D2).
 ///
 /// ## Concurrency model
-/// One at a time *writes*: takes what has queued and commits it in one transaction. The writer is who has taken the
-/// committer, and with it the one writing connection, out of `queue`. One at a time *syncs*: waits until the disk has what was
-/// committed, answers each request once, tells the observers (``CommitPipeline``). Two threads take turns at both, so that
-/// the next commit is written while the last one is synced. A caller that may block and finds nothing on its way does both
-/// itself, so that a lone append waits for the disk and not for two threads to wake each other (a third of its latency). What is not
-/// anybody's answer, signing heads and copying the WAL back, is left to the threads. Completions and observers run on the
-/// thread that syncs: they must be short.
+/// One at a time *writes*: takes what has queued and commits it in one transaction. The writer is the thread that has taken the
+/// committer, and with it the one writing connection, out of `queue`.
+///
+/// One at a time *syncs*: waits until the disk has what was committed, answers each request once, tells the observers
+/// (``CommitPipeline``). Two threads take turns at both, so that the next commit is written while the last one is synced. A caller that
+/// may block and finds nothing on its way does both itself, so that a lone append waits for the disk and not for two threads to wake each
+/// other (a third of its latency). What is not anybody's answer, signing heads and copying the WAL back, is left to the threads.
+/// Completions and observers run on the thread that syncs: they must be short.
 final class LogWriter: Sendable {
     let queue: Monitor<WriteQueue>
     private struct Observer {
@@ -92,10 +93,6 @@ final class LogWriter: Sendable {
 
     // MARK: Any thread
 
-    func append(_ request: AppendRequest, completion: @escaping AppendCompletion) {
-        submit([.append(request, completion)])
-    }
-
     /// Commits jobs on the calling thread, provided that nothing is queued before them, and does then what the observers would do on
     /// threads of their own; else queues them.
     func lead(_ jobs: [Job]) {
@@ -104,11 +101,11 @@ final class LogWriter: Sendable {
         for observer in observers.withLock({ $0 }) { observer.afterwards?() }
     }
 
-    /// As ``append(_:completion:)``; commits on the calling thread when nothing is queued before it.
+    /// Commits on the calling thread when nothing is queued before it, and else waits for the thread that does.
     func appendBlocking(_ request: AppendRequest) throws(StoreError) -> [AppendOutcome] {
         var outcomes: [AppendOutcome] = []
         if try appendAtOnce(request, awake: true, meanwhile: { outcomes = $0 }) { return outcomes }
-        return try blocking { append(request, completion: $0) }
+        return try blocking { submit([.append(request, $0)]) }
     }
 
     /// Commits on the calling thread when nothing is queued before it; else does nothing, and gives false.

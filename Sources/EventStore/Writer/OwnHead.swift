@@ -1,10 +1,10 @@
 /// Whether this node's own origin is still what the node has signed and sealed of it.
 ///
-/// A damaged or forged event must not be signed: the new head would contradict those that peers have, as if the origin had two
-/// histories, or vouch for what others have written. So when a store is opened, and before anything is signed, the head signed last
-/// is compared with the tree; and where there are events beyond it, the last one must carry the node's seal of the tree as
-/// it stands. That takes the stored roots and at most 255 events, however long the log is; damage in front of those does
-/// not reach a new head, for the roots over it are stored, and `verify` finds it.
+/// A damaged or forged event must not be signed: the new head would contradict those that peers have, as if the origin had two histories,
+/// or vouch for what others have written. So when a store is opened, and before anything is signed, the head signed last is compared with
+/// the tree. Where there are events beyond it, the last one must carry the node's seal of the tree as it stands. That takes the stored
+/// roots and at most 255 events, however long the log is; damage in front of those does not reach a new head, for the roots over it are
+/// stored, and `verify` finds it.
 enum OwnHead {
     /// The head signed last, if the log has one. Throws ``StoreError/corrupt(_:)`` if the events are others.
     ///

@@ -5,9 +5,9 @@ package import EventStore
 /// and its chance comes from a seed. Inputs are facts in the past tense; what is to be done comes out as effects, in order. The
 /// daemon (``SyncNode``) and the simulator drive the same code.
 ///
-/// Its parts are values of their own: ``Backoff`` and ``CallRate`` say when a peer is dialled and may dial, ``SourcePlan`` from whom an
-/// origin is taken, ``SnapshotArbiter`` whose snapshot is received, ``DurabilityWaiters`` who waits for what, ``NoticeBoard`` what the
-/// operator should know. The mesh connects them.
+/// Its parts are values of their own. ``Backoff`` and ``CallRate`` say when a peer is dialled and may dial, ``SourcePlan`` from whom an
+/// origin is taken. ``SnapshotArbiter`` says whose snapshot is received, ``DurabilityWaiters`` who waits for what, ``NoticeBoard`` what
+/// the operator should know. The mesh connects them.
 package struct Mesh: Sendable {
     /// Who this node is. Its origin changes when it is given up.
     package internal(set) var local: SyncSession.Local

@@ -1,4 +1,31 @@
-package import EventStore
+public import EventStore
+
+/// A node that is let in.
+public struct Peer: Hashable, Sendable {
+    /// What people call it here.
+    public var name: String
+    /// Its pinned id, which its own store has as `identity.node`. A node with another key is not let in.
+    public var node: NodeID
+    /// `host:port` to dial it at, an IPv6 address in brackets; `nil` if it dials this node.
+    public var address: String?
+    /// Whether nothing is to be exchanged with it for now.
+    public var isPaused: Bool
+    /// The token of the invitation with which this node still has to be let in there; `nil` once it is.
+    package var token: [UInt8]?
+
+    /// A node that is let in, and dialled if it has an address.
+    public init(name: String, node: NodeID, address: String?, isPaused: Bool = false) {
+        self.init(name: name, node: node, address: address, isPaused: isPaused, token: nil)
+    }
+
+    package init(name: String, node: NodeID, address: String?, isPaused: Bool = false, token: [UInt8]?) {
+        self.name = name
+        self.node = node
+        self.address = address
+        self.isPaused = isPaused
+        self.token = token
+    }
+}
 
 /// A node that knocked and is not let in.
 package struct PendingPeer: Hashable, Sendable {

@@ -1,7 +1,7 @@
 package import EventStore
 
-/// From whom a node takes the events of each origin: from one peer at a time, while the others only say how far they are
-/// (the eager and lazy links of Leitão, Pereira, Rodrigues, "Epidemic Broadcast Trees", 2007, for each origin by itself).
+/// From whom a node takes the events of each origin: from one peer at a time, while the others only say how far they are. These are the
+/// eager and lazy links of Leitão, Pereira, Rodrigues, "Epidemic Broadcast Trees", 2007, for each origin by itself.
 ///
 /// What is missing when a connection opens goes to the first peer that has it, all of it, so that it comes in causal order.
 /// An origin that is level goes to the node that writes it, if that is connected. A source that delivers nothing while

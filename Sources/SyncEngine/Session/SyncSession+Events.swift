@@ -4,8 +4,8 @@ internal import EventStore
 extension SyncSession {
     // MARK: To the peer
 
-    /// Reads on if the log may have more, nothing is being read and the peer has room: first what is new and can go before a
-    /// backlog, for which an eighth of the window is kept free, then on through the log.
+    /// Reads on if the log may have more, nothing is being read and the peer has room. What is new and can go before a backlog is first:
+    /// an eighth of the window is kept free for it. Then it goes on through the log.
     mutating func pump(now: Moment, _ effects: inout [SessionEffect]) {
         pumpEvents(now: now, &effects)
         answerForAttachment(&effects)

@@ -88,7 +88,13 @@ enum Appender {
                 let (actual, top) = try ViewReader(store.files).conversationVersion(conversation)
                 let condition = AppendCondition(
                     ExpectedVersion(conversation: conversation, version: expected), found: actual, at: top)
-                return try store.appendBlocking(Self.attributed([draft]), atomicity: .each, condition: condition)
+                return try blocking { completion in
+                    store.append([
+                        AppendCall(
+                            drafts: Self.attributed([draft]), atomicity: .each, condition: condition,
+                            completion: completion)
+                    ])
+                }
             }
             return outcomes.map(AppendedLine.init)
         }
@@ -110,8 +116,8 @@ enum Appender {
     @discardableResult
     private static func submit(
         _ drafts: [EventDraft], to store: EventStore, _ answer: Monitor<Result<[AppendOutcome], StoreError>?>
-    ) -> ValidatedDrafts? {
-        store.append(drafts, atomicity: .each) { result in answer.wakeAll { $0 = result } }
+    ) -> [DraftValidation] {
+        store.append([AppendCall(drafts: drafts, atomicity: .each) { result in answer.wakeAll { $0 = result } }])
     }
 
     private static func results(

@@ -1,7 +1,7 @@
 internal import CommandLineKit
 
-/// Sentences that other modules make, which speak English alone, and their Korean texts: why a record of an export was
-/// passed over, what keeps something from being proven, why an event cannot be read, what to do about a finding or after an error.
+/// Sentences that other modules make, which speak English alone, and their Korean texts. They say why a record of an export was passed
+/// over, what keeps something from being proven, why an event cannot be read, what to do about a finding or after an error.
 ///
 /// What is filled in stands as `{0}`, `{1}` … in this order in the English text. A sentence that is not here is shown
 /// as it came. `SpokenTests` finds a reason or a hint without a Korean text, and a text that no module says any longer.

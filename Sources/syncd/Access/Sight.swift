@@ -12,8 +12,8 @@ struct Sight {
 
     var isWhole: Bool { caller.readsAll }
 
-    /// Whether the caller may know such an event at all: who holds tokens, and who has read what, is for the roles of `GET /v1/access`
-    /// alone, and what users keep for themselves is for them and for programs, by whatever way it is asked for.
+    /// Whether the caller may know such an event at all. Who holds tokens, and who has read what, is for the roles of `GET /v1/access`
+    /// alone. What users keep for themselves is for them and for programs, by whatever way it is asked for.
     func mayKnow(_ header: EventHeader) -> Bool {
         if ReservedType.isOfAccess(header.type) { return caller.isAny(of: [.auditor, .admin]) }
         return caller.mayKnow(header.type, of: header.user)

@@ -37,10 +37,8 @@ final class APIServer: Sendable {
         let api = configuration.api
         (usage, authenticator, certificate) = (service.usage, service.authenticator, service.certificate)
         following = service.following
-        let worker = SerialWorker<Void>(name: "api-work") {}
-        self.worker = worker
-        let prober = SerialWorker<Void>(name: "api-probe") {}
-        self.prober = prober
+        worker = SerialWorker<Void>(name: "api-work") {}
+        prober = SerialWorker<Void>(name: "api-probe") {}
         do throws(TransportError) {
             loop = try EventLoop()
             try loop.start(name: "api")
@@ -48,11 +46,6 @@ final class APIServer: Sendable {
             throw CommandFailure(code: "E_API", error.description, exitCode: .internalError)
         }
         try certificate.withLock { tls throws(CommandFailure) in tls = try Self.tls(api) }
-        let loop = loop
-        let handedOver = handedOver
-        let certificate = certificate
-        /// Where metrics are served.
-        let metrics = Lock<String?>(nil)
         let feed = FeedHub(service.store, service.views, service.authenticator, service.accessLog, on: loop)
         let subscriptions = SubscriptionHub(
             service.store, service.views, service.node, service.authenticator, on: loop
@@ -62,101 +55,25 @@ final class APIServer: Sendable {
         ) {
             EventReader(Freshness(service.store.files, projector: service.views))
         }
-        self.readers = readers
-        self.feed = feed
-        self.subscriptions = subscriptions
-        let attachments = AttachmentEndpoint(service, on: loop)
-        self.attachments = attachments
+        (self.feed, self.subscriptions, self.readers) = (feed, subscriptions, readers)
+        attachments = AttachmentEndpoint(service, on: loop)
         service.following.withLock { $0 = Following(feed: feed, subscriptions: subscriptions, reads: readers) }
         service.authenticator.observe {
             feed.reconsider()
             subscriptions.reconsider()
         }
-        let failure = loop.sync { () -> CommandFailure? in
+        /// Where metrics are served.
+        let metrics = Lock<String?>(nil)
+        let failure = loop.sync { [self] () -> CommandFailure? in
             do throws(CommandFailure) {
-                try Self.orFail(Self.unusable(api)) { () throws(TransportError) in
-                    try loop.onSignal([SIGHUP]) { _ in wake.wakeAll { $0.isReloadWanted = true } }
-                    try loop.onSignal([SIGINT, SIGTERM]) { signal in
-                        // The second one means now. Everything acknowledged is durable already.
-                        if wake.withLock({ $0.signal != nil }) { _exit(128 + signal) }
-                        wake.wakeAll { $0.signal = signal }
-                    }
-                }
+                try Self.orFail(Self.unusable(api)) { () throws(TransportError) in try takeSignals(wake) }
                 let told = try Self.orFail(
                     Self.occupied("E_METRICS", "metrics", "metrics.listen", configuration.metrics.listen)
                 ) { () throws(TransportError) in
                     try Self.serveProbes(service, configuration.metrics, manager, prober, on: loop)
                 }
                 metrics.withLock { $0 = told }
-                let given = manager.api
-                if given == nil, api.socket.path == nil, api.listen == nil { return nil }
-                var limits = HTTPLimits()
-                limits.maximumBodyBytes = Int(clamping: api.maxBody)
-                limits.maximumPendingBytes = max(Int(clamping: api.maxPending), 2 * limits.maximumBodyBytes)
-                limits.maximumConnections = Int(clamping: api.maxConnections)
-                limits.idleTimeout = .milliseconds(api.idleTimeout)
-                limits.reservedConnections = 64
-                limits.operatorConnections = 16
-                // Who follows keeps a place for ever: a quarter of them is left for those who ask.
-                limits.maximumWaiting = min(FeedDesk.most, limits.maximumConnections / 4 * 3)
-                // Of a stream: a batch on top of what may wait, and the longest event there can be.
-                limits.maximumBacklog = 4 << 20
-                limits.reservedPaths = Self.probes
-                // The table of routes knows which are for what.
-                limits.allowedMethods = nil
-                limits.streamed = AttachmentEndpoint.isStreamed
-                let desk = AppendEndpoint(service, on: loop)
-                let pages = service.pages
-                let server = HTTPServer(
-                    loop: loop, limits: limits, usage: service.usage, refusal: ErrorAnswer.refusal,
-                    observer: { [meters = service.meters] request, answered in meters.note(request, answered) },
-                    report: UntoldErrors { log.warning("a request failed: \($0)", "REQUEST_FAILED") }.take
-                ) { exchange in
-                    if Self.takeProbe(exchange, service, prober) || pages.answer(exchange) { return }
-                    guard let request = AdmittedRequest(exchange, service.authenticator) else { return }
-                    switch request.operation {
-                    case .followChanges: feed.answer(request)
-                    case .tellLive: feed.tell(request)
-                    case .listFollowers: feed.list(exchange)
-                    case .listUsers where !service.mayList(request): break
-                    case .listSubscriptions, .putSubscription, .getSubscription, .deleteSubscription,
-                        .streamDeliveries, .pullDeliveries, .ackDeliveries, .releaseDeliveries, .extendDeliveries,
-                        .parkDeliveries, .listParked, .retryParked, .moveSubscription, .changeSubscription,
-                        .seekSubscription:
-                        subscriptions.answer(request)
-                    case .listEvents, .getEvent, .getWhy, .listConversations, .getConversation, .listRows,
-                        .getProfile,
-                        .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders,
-                        .search, .listUsers, .getProof, .listProofs, .listParticipants, .listRooms, .listContacts,
-                        .listSearches, .listAttachments:
-                        let term = AnswerTerm()
-                        exchange.watchEnd { isGone in isGone ? term.cancel() : term.hasten() }
-                        readers.submit(term, request) {
-                            ReadEndpoint.answer(request, readers, $0, service.accessLog)
-                        }
-                    case .putAttachment: attachments.put(request)
-                    case .getAttachment:
-                        readers.submit(AnswerTerm(), request) { attachments.get(request, $0) }
-                    case .appendEvents where desk.take(request): break
-                    default: if !worker.submit({ _ in service.answer(request) }) { exchange.refuse(.closed) }
-                    }
-                }
-                try Self.orFail(Self.unusable(api)) { () throws(TransportError) in
-                    if let given {
-                        try server.listen(given: ServiceManager.copy(of: given))
-                        handedOver.withLock { $0 = loop.bind(server) }
-                    } else if let path = api.socket.path {
-                        try server.listen(unixSocket: path, mode: UInt32(api.socket.mode))
-                    }
-                }
-                guard let listen = api.listen else { return nil }
-                let tls = certificate.withLock { $0 }.map { first in { certificate.withLock { $0 } ?? first } }
-                let port = try Self.orFail(Self.occupied("E_LISTEN", "the API", "api.listen", listen)) {
-                    () throws(TransportError) in try server.listen(host: listen.host, port: listen.port, tls: tls)
-                }
-                log.info(
-                    "API at \(tls == nil ? "http" : "https")://\(NetworkAddress(host: listen.host, port: port))",
-                    "LISTENING")
+                try serve(service, api, manager.api, log)
                 return nil
             } catch {
                 return error
@@ -167,6 +84,95 @@ final class APIServer: Sendable {
         if manager.api == nil, let path = api.socket.path, let group = api.socket.group {
             Self.give(path, to: group, log)
         }
+    }
+
+    // MARK: On the loop, at the start
+
+    private func takeSignals(_ wake: Monitor<DaemonWake>) throws(TransportError) {
+        try loop.onSignal([SIGHUP]) { _ in wake.wakeAll { $0.isReloadWanted = true } }
+        try loop.onSignal([SIGINT, SIGTERM]) { signal in
+            // The second one means now. Everything acknowledged is durable already.
+            if wake.withLock({ $0.signal != nil }) { _exit(128 + signal) }
+            wake.wakeAll { $0.signal = signal }
+        }
+    }
+
+    /// Serves the API where the configuration says, and at the socket that was handed over.
+    private func serve(
+        _ service: Service, _ api: DaemonConfiguration.API, _ given: ServiceManager.Given?, _ log: Logger
+    ) throws(CommandFailure) {
+        if given == nil, api.socket.path == nil, api.listen == nil { return }
+        let desk = AppendEndpoint(service, on: loop)
+        let (worker, prober, readers, feed) = (worker, prober, readers, feed)
+        let (subscriptions, attachments, pages) = (subscriptions, attachments, service.pages)
+        let server = HTTPServer(
+            loop: loop, limits: Self.limits(api), usage: service.usage, refusal: ErrorAnswer.refusal,
+            observer: { [meters = service.meters] request, answered in meters.note(request, answered) },
+            report: UntoldErrors { log.warning("a request failed: \($0)", "REQUEST_FAILED") }.take
+        ) { exchange in
+            if Self.takeProbe(exchange, service, prober) || pages.answer(exchange) { return }
+            guard let request = AdmittedRequest(exchange, service.authenticator) else { return }
+            switch request.operation {
+            case .followChanges: feed.answer(request)
+            case .tellLive: feed.tell(request)
+            case .listFollowers: feed.list(exchange)
+            case .listUsers where !service.mayList(request): break
+            case .listSubscriptions, .putSubscription, .getSubscription, .deleteSubscription,
+                .streamDeliveries, .pullDeliveries, .ackDeliveries, .releaseDeliveries, .extendDeliveries,
+                .parkDeliveries, .listParked, .retryParked, .moveSubscription, .changeSubscription,
+                .seekSubscription:
+                subscriptions.answer(request)
+            case .listEvents, .getEvent, .getWhy, .listConversations, .getConversation, .listRows,
+                .getProfile,
+                .listHistory, .listSurveys, .getSurvey, .listAccess, .listReaders,
+                .search, .listUsers, .getProof, .listProofs, .listParticipants, .listRooms, .listContacts,
+                .listSearches, .listAttachments:
+                let term = AnswerTerm()
+                exchange.watchEnd { isGone in isGone ? term.cancel() : term.hasten() }
+                readers.submit(term, request) {
+                    ReadEndpoint.answer(request, readers, $0, service.accessLog)
+                }
+            case .putAttachment: attachments.put(request)
+            case .getAttachment:
+                readers.submit(AnswerTerm(), request) { attachments.get(request, $0) }
+            case .appendEvents where desk.take(request): break
+            default: if !worker.submit({ _ in service.answer(request) }) { exchange.refuse(.closed) }
+            }
+        }
+        try Self.orFail(Self.unusable(api)) { () throws(TransportError) in
+            if let given {
+                try server.listen(given: ServiceManager.copy(of: given))
+                handedOver.withLock { $0 = loop.bind(server) }
+            } else if let path = api.socket.path {
+                try server.listen(unixSocket: path, mode: UInt32(api.socket.mode))
+            }
+        }
+        guard let listen = api.listen else { return }
+        let tls = certificate.withLock { $0 }.map { [certificate] first in { certificate.withLock { $0 } ?? first } }
+        let port = try Self.orFail(Self.occupied("E_LISTEN", "the API", "api.listen", listen)) {
+            () throws(TransportError) in try server.listen(host: listen.host, port: listen.port, tls: tls)
+        }
+        log.info(
+            "API at \(tls == nil ? "http" : "https")://\(NetworkAddress(host: listen.host, port: port))", "LISTENING")
+    }
+
+    private static func limits(_ api: DaemonConfiguration.API) -> HTTPLimits {
+        var limits = HTTPLimits()
+        limits.maximumBodyBytes = Int(clamping: api.maxBody)
+        limits.maximumPendingBytes = max(Int(clamping: api.maxPending), 2 * limits.maximumBodyBytes)
+        limits.maximumConnections = Int(clamping: api.maxConnections)
+        limits.idleTimeout = .milliseconds(api.idleTimeout)
+        limits.reservedConnections = 64
+        limits.operatorConnections = 16
+        // Who follows keeps a place for ever: a quarter of them is left for those who ask.
+        limits.maximumWaiting = min(FeedDesk.most, limits.maximumConnections / 4 * 3)
+        // Of a stream: a batch on top of what may wait, and the longest event there can be.
+        limits.maximumBacklog = 4 << 20
+        limits.reservedPaths = probes
+        // The table of routes knows which are for what.
+        limits.allowedMethods = nil
+        limits.streamed = AttachmentEndpoint.isStreamed
+        return limits
     }
 
     /// What `body` gives, or the failure that `tell` makes of a sentence.

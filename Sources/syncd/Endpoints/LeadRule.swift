@@ -1,6 +1,6 @@
-/// When a thread that serves others commits by itself: for one client that sends one request after another, and only
-/// while the disk is quick, but for single syncs that take long, as those of every disk do that others use, too. Several
-/// clients are served faster by the writer's threads: the requests of one commit are read while another is synced.
+/// When a thread that serves others commits by itself: for one client that sends one request after another, and only while the disk is
+/// quick. Single syncs that take long are forgiven, as those of every disk do that others use, too. Several clients are served faster by
+/// the writer's threads: the requests of one commit are read while another is synced.
 struct LeadRule {
     /// So many requests in a row of one client, with no one else waiting, are a lone client's: of many clients one comes twice
     /// now and then, and the others would wait for the commit of one event.

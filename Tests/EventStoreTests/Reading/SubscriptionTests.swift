@@ -120,7 +120,7 @@ struct SubscriptionTests {
             waitForDisk: { _ throws(StoreError) in disk.wait { $0 ? .done(()) : .forever } })
         let reading = SubscriptionReading(files, writer)
         let request = try #require(DraftValidation([.message("나중에", user: "u-1")], .each).request(nil))
-        writer.append(request) { _ in }
+        writer.submit([.append(request) { _ in }])
         let isGiven = Lock(false)
         let task = Task {
             let page = try await reading.page(after: 1, isolation: nil)

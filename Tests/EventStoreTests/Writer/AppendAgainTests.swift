@@ -11,6 +11,18 @@ struct AppendAgainTests {
         time: 1_600_000_000_123, conversation: "c", user: "u", author: "doctor",
         cause: EventID(UUIDBits(high: 5, low: 6)), version: 2, payload: Array(#"{"text":"두통"}"#.utf8))
 
+    private func append(
+        _ drafts: [EventDraft], _ atomicity: Atomicity, to store: EventStore, condition: AppendCondition? = nil,
+        newOnly: NewConversations? = nil
+    ) throws -> [AppendOutcome] {
+        try blocking { answer in
+            store.append([
+                AppendCall(
+                    drafts: drafts, atomicity: atomicity, condition: condition, newOnly: newOnly, completion: answer)
+            ])
+        }
+    }
+
     private static let changes: [@Sendable (inout EventDraft) -> Void] = [
         { $0.type = "note.read" }, { $0.time = 1_600_000_000_124 }, { $0.conversation = "c2" },
         { $0.conversation = nil }, { $0.user = "u2" }, { $0.author = "nurse" }, { $0.author = nil },
@@ -67,13 +79,13 @@ struct AppendAgainTests {
         _ = try store.appendBlocking([message("하나")])
         // Both looked when the conversation had one event and the log two.
         let condition = AppendCondition(ExpectedVersion(conversation: "c", version: 1), found: 1, at: 2)
-        let first = try store.appendBlocking([message("둘")], atomicity: .each, condition: condition)
+        let first = try append([message("둘")], .each, to: store, condition: condition)
         #expect(first[0].receipt?.position == 3)
-        let second = try store.appendBlocking([message("둘 또는")], atomicity: .each, condition: condition)
+        let second = try append([message("둘 또는")], .each, to: store, condition: condition)
         #expect(second == [.rejected(.conversationMoved(expected: 1, actual: 2))])
         #expect(try LogReader(store.files).top() == 3)
         let now = AppendCondition(ExpectedVersion(conversation: "c", version: 2), found: 2, at: 3)
-        #expect(try store.appendBlocking([message("셋")], atomicity: .each, condition: now)[0].receipt?.position == 4)
+        #expect(try append([message("셋")], .each, to: store, condition: now)[0].receipt?.position == 4)
     }
 
     @Test(
@@ -90,9 +102,7 @@ struct AppendAgainTests {
         // Both looked when the log had its first event alone.
         let newOnly = NewConversations(but: ["old"], at: 1)
         func append(_ drafts: [EventDraft], _ atomicity: Atomicity = .whole) throws -> [AppendOutcome] {
-            try blocking { answer in
-                store.append([AppendCall(drafts: drafts, atomicity: atomicity, newOnly: newOnly, completion: answer)])
-            }
+            try self.append(drafts, atomicity, to: store, newOnly: newOnly)
         }
         let said = EventDraft.message("말", user: "u", conversation: "c")
         let first = try append([started("kim"), said])
@@ -121,11 +131,11 @@ struct AppendAgainTests {
         func expecting(_ version: UInt64, _ drafts: [EventDraft], _ atomicity: Atomicity) throws -> [AppendOutcome] {
             // Who looks now finds the two that came with the first request.
             let condition = AppendCondition(ExpectedVersion(conversation: "c", version: version), found: 2, at: 3)
-            return try store.appendBlocking(drafts, atomicity: atomicity, condition: condition)
+            return try append(drafts, atomicity, to: store, condition: condition)
         }
         let both = [named(1, "하나"), named(2, "둘")]
-        let first = try store.appendBlocking(
-            both, atomicity: .whole,
+        let first = try append(
+            both, .whole, to: store,
             condition: AppendCondition(ExpectedVersion(conversation: "c", version: 0), found: 0, at: 1))
         #expect(first.map { $0.receipt?.position } == [2, 3])
         for atomicity in [Atomicity.whole, .each] {

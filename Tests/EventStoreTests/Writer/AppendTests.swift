@@ -37,11 +37,13 @@ struct AppendTests {
                 for number in 0..<60 {
                     let draft = EventDraft.message("\(thread) \(number)", user: "u-\(thread)")
                     if number % 3 == 0 {
-                        store.append([draft], atomicity: .each) { result in
-                            positions.update {
-                                $0 += (try? result.get().compactMap(\.receipt?.position)) ?? []; return true
+                        store.append([
+                            AppendCall(drafts: [draft], atomicity: .each) { result in
+                                positions.update {
+                                    $0 += (try? result.get().compactMap(\.receipt?.position)) ?? []; return true
+                                }
                             }
-                        }
+                        ])
                     } else {
                         let outcome = try? store.appendBlocking([draft])
                         positions.update {

@@ -69,7 +69,7 @@ struct CommitPipelineTests {
         func append(_ text: String) throws {
             let preparation = DraftValidation([.message(text, user: "u-1")], .each)
             let request = try #require(preparation.request(nil))
-            writer.append(request) { [answers] result in
+            let job = LogWriter.Job.append(request) { [answers] result in
                 answers.update { answers in
                     switch result {
                     case .success(let outcomes): answers.append("\(text) \(outcomes[0].receipt?.position ?? 0)")
@@ -78,6 +78,7 @@ struct CommitPipelineTests {
                     return true
                 }
             }
+            writer.submit([job])
         }
 
         func waitForAnswers(_ count: Int) -> [String] {
@@ -223,12 +224,13 @@ struct CommitPipelineTests {
         let answers = Monitor<[Bool]>([])
         func send() throws {
             let request = try #require(DraftValidation([draft, draft], .each).request(nil))
-            fixture.writer.append(request) { result in
+            let job = LogWriter.Job.append(request) { result in
                 answers.update { answers in
                     if case .already = try? result.get()[1] { answers.append(true) } else { answers.append(false) }
                     return true
                 }
             }
+            fixture.writer.submit([job])
         }
         try send()
         fixture.disk.waitUntilAsked(1)

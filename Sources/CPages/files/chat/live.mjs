@@ -56,7 +56,7 @@ function watch(chat) {
   addEventListener('online', () => chat.feed?.wake());
   const look = () => {
     clearTimeout(parking);
-    // A page that nobody looks at leaves its connection to those that are looked at.
+    // A page out of sight leaves its connection to those that are looked at.
     if (document.hidden) parking = setTimeout(() => chat.feed?.park(), 60_000);
     else { if (chat.feed?.isParked) chat.feed.wake(); chat.view?.looked?.(); }
   };
@@ -106,7 +106,7 @@ async function answerers(chat) {
   chat.view?.drawOpen?.();
 }
 
-/** All contacts; from then on they are called as they were kept. */
+/** All contacts; from then on they have the names that were kept. */
 export async function contactsOf(chat) {
   const contacts = [];
   let cursor;

@@ -70,7 +70,7 @@ export class Rooms {
     for (const node of this.items.querySelectorAll('a')) node.dataset.room === conversation ? node.setAttribute('aria-current', 'page') : node.removeAttribute('aria-current');
   }
 
-  /** What a room is called: its title, else those who are in it. */
+  /** The name of a room: its title, else those who are in it. */
   name(conversation, room = this.room(conversation)) {
     if (room?.title) return excerpt(room.title, 60);
     const others = room?.others ?? [];

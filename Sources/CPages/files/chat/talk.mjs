@@ -59,7 +59,7 @@ export class Talk {
     this.placeUnread();
   }
 
-  /** Rows whose authors are called otherwise now. */
+  /** Rows whose authors have other names now. */
   rename() {
     const names = JSON.stringify([...this.chat.names, ...this.chat.called, this.chat.photo]);
     if (this.called !== undefined && this.called !== names && this.isLoaded) this.window.keep(() => this.window.redraw());

@@ -78,7 +78,7 @@ export class Feed {
     });
   }
 
-  /** Lets go of the connection, as of a page that nobody looks at. */
+  /** Lets go of the connection, as of a page out of sight. */
   park() {
     this.isParked = true;
     this.stop?.abort();

@@ -17,10 +17,10 @@ package protocol PieceWorker: SendableMetatype {
 /// Numbered pieces of work, done on several threads ahead of the taker of what comes of them, in the order of their numbers.
 ///
 /// ## Concurrency model
-/// Of n threads, thread t has the pieces t, t + n, t + 2n … and a short queue of its own; ``next()`` goes from queue to
-/// queue. So nothing has to be sorted, a thread waits for nothing but room in its queue, and what is held is bounded (INV-9):
-/// ``OutputQueue/capacity`` outputs of each thread, the one it works on, and those that were taken and not yet given back.
-/// It belongs to one thread at a time. With a single thread the work is done by the caller of ``next()``.
+/// Of n threads, thread t has the pieces t, t + n, t + 2n … and a short queue of its own; ``next()`` goes from queue to queue. So nothing
+/// has to be sorted, a thread waits for nothing but room in its queue, and what is held is bounded (INV-9). That is
+/// ``OutputQueue/capacity`` outputs of each thread, the one it works on, and those that were taken and not yet given back. It belongs to
+/// one thread at a time. With a single thread the work is done by the caller of ``next()``.
 package final class OrderedPipeline<Worker: PieceWorker> {
     private enum Source {
         case own(Worker)

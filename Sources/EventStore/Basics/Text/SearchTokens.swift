@@ -1,5 +1,5 @@
-/// A text as the search sees it (docs/reference/VIEWS.md, "search"): every Hangul, Han or Kana character and every symbol is a token,
-/// a run of other letters is one, a run of digits is one, and between two tokens that something parts stands a separator.
+/// A text as the search sees it (docs/reference/VIEWS.md, "search"): every Hangul, Han or Kana character and every symbol is a token, a
+/// run of other letters is one, a run of digits is one. Between two tokens that something parts stands a separator.
 ///
 /// So a phrase of tokens is found where a text contains the same characters, in normalisation form C and without regard to case; words of
 /// Latin letters and numbers as a whole only.

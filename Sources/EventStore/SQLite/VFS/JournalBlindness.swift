@@ -3,8 +3,8 @@ internal import Glibc
 
 /// SQLite's own way to files, but that it sees no rollback journal beside the databases of a store.
 ///
-/// These are in WAL mode, so SQLite leaves no journal there that anything depends on: the log is made whole under another name, and the one
-/// transaction with a journal, which takes it into WAL mode, changes a few bytes of one sector. But SQLite looks for one before each
+/// These are in WAL mode, so SQLite leaves no journal there that anything depends on. The log is made whole under another name, and the
+/// one transaction with a journal, which takes it into WAL mode, changes a few bytes of one sector. But SQLite looks for one before each
 /// first read. What another hand has put there it would play back, or refuse to read at all.
 enum JournalBlindness {
     private static let hidden = ["/log.db-journal", "/views.db-journal", "/views.new-journal"]

@@ -3,10 +3,10 @@ internal import CSQLite
 /// Makes a connection hand the frames of a commit to the kernel in one piece. SQLite writes each in two, 24 bytes and a page,
 /// and at a small commit the system calls take longer than all else but the sync.
 ///
-/// The methods of the WAL's open file are replaced by a copy with others (https://sqlite.org/c3ref/io_methods.html). Frames
-/// are held back while they are added at the WAL's end, each behind the other, until the one that commits has come: that one
-/// names the size of the database (https://sqlite.org/fileformat2.html#wal_file_format), and before it no other thread may read
-/// any. Whatever else SQLite does with the file finds them written. It ends when SQLite closes the file.
+/// The methods of the WAL's open file are replaced by a copy with others (https://sqlite.org/c3ref/io_methods.html). Frames are held back
+/// while they are added at the WAL's end, each behind the other, until the one that commits has come. That one names the size of the
+/// database (https://sqlite.org/fileformat2.html#wal_file_format), and before it no other thread may read any. Whatever else SQLite does
+/// with the file finds them written. It ends when SQLite closes the file.
 enum WALFrameBuffer {
     /// Where in the file a commit stands.
     typealias Written = (_ offset: Int64, _ count: Int) -> Void

@@ -1,7 +1,8 @@
 extension ComparedRows {
-    /// The words of the search, each with how often it stands in the index and what its places come to: the index itself is laid out by
-    /// how it was written, and there are as many places as there are words in all texts. A word that queries do not find in as many entries
-    /// stands there less than no times: they look words up in a table of FTS5 (`search_idx`) that the walk along all words does not read.
+    /// The words of the search, each with how often it stands in the index and what its places come to. The index itself is laid out by
+    /// how it was written, and there are as many places as there are words in all texts. A word that queries do not find in as many
+    /// entries stands there less than no times: they look words up in a table of FTS5 (`search_idx`) that the walk along all words does
+    /// not read.
     static func words(_ connection: Connection) throws(DatabaseError) -> ComparedRows {
         let select = try instances(connection)
         var isAtEnd = try !select.step()

@@ -1,6 +1,6 @@
-/// Whom users keep as contacts. A contact stands if one of the writes that no other knows of adds them: who is added on one node and removed
-/// on another, neither knowing of the other, stays (add wins; an observed-remove set: Shapiro et al., "A comprehensive study of
-/// Convergent and Commutative Replicated Data Types", 2011, §3.3.5).
+/// Whom users keep as contacts. A contact stands if one of the writes that no other knows of adds them. A contact that is added on one
+/// node and removed on another, neither knowing of the other, stays (add wins; an observed-remove set: Shapiro et al., "A comprehensive
+/// study of Convergent and Commutative Replicated Data Types", 2011, §3.3.5).
 final class ContactsView: View {
     static let name = "contacts"
     static let version: Int64 = 1

@@ -1,8 +1,8 @@
 /// One row for each conversation: its title, how much was said, when first and last.
 ///
-/// What is summed up follows from the timeline, and is written behind with it (D1): a conversation's row has the sum of its rows
-/// in the run, and changes with those, once for each generation that is merged; readers add the rows that still are in the tail.
-/// Titles, categories and who started it are written with the step.
+/// What is summed up follows from the timeline, and is written behind with it (D1). A conversation's row has the sum of its rows in the
+/// run, and changes with those, once for each generation that is merged. Readers add the rows that still are in the tail. Titles,
+/// categories and who started it are written with the step.
 final class ConversationsView: View {
     static let name = "conversations"
     static let version: Int64 = 1

@@ -168,8 +168,8 @@ public struct Amendment: Sendable {
     }
 }
 
-/// What was done to a message, and what of it counts (D24): edits of its own author in its own conversation, of which the last in display
-/// order stands; retractions of its author or of a moderator there, of which the first does. It depends on events alone.
+/// What was done to a message, and what of it counts (D24). Of edits by its own author in its own conversation the last in display order
+/// stands. Of retractions by its author or by a moderator there the first does. It depends on events alone.
 struct Amendments {
     /// The message's own, as refs; `nil` where nothing else has that text.
     private let author: Int64?

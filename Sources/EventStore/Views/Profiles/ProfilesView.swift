@@ -1,7 +1,6 @@
-/// Profile fields. The value is the last writer's by display order. Beside it stay the causally maximal writes, those
-/// that no later write knew of: when there are several with different values, they are a conflict that people can see
-/// until an author who has seen all of them writes again (multi-value register, Shapiro et al., "A comprehensive study of
-/// Convergent and Commutative Replicated Data Types", 2011, §3.2.2).
+/// Profile fields. The value is the last writer's by display order. Beside it stay the causally maximal writes, those that no later write
+/// knew of. Several with different values are a conflict that people can see until an author who has seen all of them writes again
+/// (multi-value register, Shapiro et al., "A comprehensive study of Convergent and Commutative Replicated Data Types", 2011, §3.2.2).
 final class ProfilesView: View {
     static let name = "profiles"
     static let version: Int64 = 2

@@ -1,9 +1,9 @@
 /// What people wrote, by the characters in it: messages and replies, edits of them, what machines heard in recordings, comments of surveys,
 /// titles of conversations and names of users.
 ///
-/// Every event has its own entry, under its position, from the moment it is taken in. Which of several texts stands, of a message that was
-/// edited or a title that was changed, is decided when the index is asked, as everywhere (D24): so no entry depends on another, and it does
-/// not matter what came first. The index has no copy of the texts; they are read from the log.
+/// Every event has its own entry, under its position, from the moment it is taken in. Which of several texts stands, of a message that
+/// was edited or a title that was changed, is decided when the index is asked, as everywhere (D24). So no entry depends on another, and
+/// it does not matter what came first. The index has no copy of the texts; they are read from the log.
 final class SearchView: View {
     static let name = "search"
     static let version: Int64 = 3

@@ -4,8 +4,8 @@ internal import Glibc
 
 /// One client connection of an ``HTTPServer``, from accept to close. Loop thread only; the server holds it until it is closed.
 ///
-/// A request in one piece and its answer are one read(2) and one send(2): the descriptor is watched for reading all the
-/// time, also during an answer, to see the client leave, and for writing only while the kernel does not take everything.
+/// A request in one piece and its answer are one read(2) and one send(2). The descriptor is watched for reading all the time, also during
+/// an answer, to see the client leave. It is watched for writing only while the kernel does not take everything.
 final class HTTPConnection {
     enum Phase {
         /// Waits for a request.
@@ -32,9 +32,6 @@ final class HTTPConnection {
     let peer: PeerCredentials?
     let address: String?
     var parser: HTTPParser
-    /// Bytes that the parser has and the kernel has, too, until they are answered. To take a request wakes its client, if that
-    /// waits for the answer in read(2): the kernel tells it that there is room to write. It runs for nothing, and where we would.
-    private var held = 0
     var phase = Phase.reading
     /// What the kernel has not taken yet.
     private var output: [UInt8] = []
@@ -120,11 +117,9 @@ final class HTTPConnection {
     ///
     /// - Parameter isEnding: Whether the client may have shut down its side, or left.
     private func readable(isEnding: Bool) {
-        if isReading { letGo() }
         guard isReading else { return }
         if tls != nil, isSilent, case .reading = phase, speaksPlainly() { return refusePlain() }
-        let isHeld = if case .reading = phase { parser.isAtStart && tls == nil } else { false }
-        guard let count = receive(isHeld ? Int32(MSG_PEEK) : 0) else { return }
+        guard let count = receive() else { return }
         // A record of TLS has 16 KiB at most, and the kernel does not speak of those that were read with it.
         if isEnding || count == server.scratch.count || tls != nil {
             // In another turn: others want to be read, too.
@@ -133,12 +128,9 @@ final class HTTPConnection {
         if case .leaving = phase { return }
         lastProgress = MonotonicClock.now
         server.scratch.withUnsafeBytes { parser.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-        if isHeld { held = count }
         if case .reading = phase { serve() }
         switch phase {
-        case .reading:
-            letGo()
-            noteUnfinished()
+        case .reading: noteUnfinished()
         case .answering where upload != nil: pump()
         case .answering, .flushing: if parser.pending >= Self.readAhead { watchReading(false) }
         // Who has been refused may have sent more: it is read, or we would not hear of the goodbye behind it.
@@ -163,7 +155,7 @@ final class HTTPConnection {
     }
 
     /// Reads into the server's memory; `nil` if there is nothing, or no client any more.
-    private func receive(_ flags: Int32, most: Int = .max) -> Int? {
+    private func receive() -> Int? {
         if let tls {
             switch server.scratch.withUnsafeMutableBytes({ tls.read(into: $0) }) {
             case .bytes(let count): return count
@@ -175,7 +167,7 @@ final class HTTPConnection {
         }
         while true {
             let count = server.scratch.withUnsafeMutableBytes {
-                recv(descriptor, $0.baseAddress, min(most, $0.count), flags)
+                recv(descriptor, $0.baseAddress, $0.count, 0)
             }
             if count > 0 { return count }
             if count == 0 {
@@ -186,11 +178,6 @@ final class HTTPConnection {
             if errno != EAGAIN { close() }
             return nil
         }
-    }
-
-    /// Takes from the kernel what the parser has had from it.
-    private func letGo() {
-        while held > 0, let count = receive(0, most: held) { held -= count }
     }
 
     /// The client sends no more.
@@ -377,8 +364,6 @@ final class HTTPConnection {
 
     /// After an answer: the next request, or the end.
     private func goOn() {
-        letGo()
-        if case .closed = phase { return }
         lastProgress = MonotonicClock.now
         if isLast { return leave() }
         deadline = lastProgress + idleTimeout + requestDeadline

@@ -219,8 +219,8 @@ package final class HTTPServer: LoopResource {
         updateAccepting()
     }
 
-    /// Who loses its place to a new caller: of those that no thread works for the one that has had its last answer for longest, or else the
-    /// one that has kept a request unfinished, or else the one that has been idle for longest.
+    /// Who loses its place to a new caller: a connection that no thread works for. First comes the one that has had its last answer for
+    /// longest, then the one that has kept a request unfinished, then the one that has been idle for longest.
     private var nextToGo: HTTPConnection? {
         leaving.first ?? first(\.unfinishedSince) ?? first(\.idleSince)
     }

@@ -20,9 +20,9 @@ package struct HTTPCaller: Hashable, Sendable {
 
 /// Places for requests whose clients wait for what comes, as streams and long polls do: so shared that no caller takes them all.
 ///
-/// As long as some are free each takes as many as it likes, one that speaks for one person alone a quarter at most. When none is free, the
-/// caller with most gives its oldest to one who has fewer by two or more: so two that want all end with the same number, and do not take
-/// from each other without end (max-min fairness: Bertsekas and Gallager, "Data Networks", 1992, §6.5).
+/// As long as some are free each takes as many as it likes, one that speaks for one person alone a quarter at most. When none is free,
+/// the caller with most gives its oldest to one who has fewer by two or more. So two that want all end with the same number, and do not
+/// take from each other without end (max-min fairness: Bertsekas and Gallager, "Data Networks", 1992, §6.5).
 struct WaitingPlaces {
     /// What comes of asking for a place. The number is that of the place.
     enum Outcome: Equatable {
