@@ -11,6 +11,8 @@ struct ChatGPTTree {
     private(set) var root: String?
     /// Nodes whose message has something for a time that is none.
     private(set) var untimed: Set<String> = []
+    /// Nodes in which there is neither a message nor none.
+    private(set) var broken: [String] = []
     private var parents: [String: String] = [:]
 
     init(_ mapping: JSONObject, started: Int64) {
@@ -18,8 +20,10 @@ struct ChatGPTTree {
         var place: [String: Int] = [:]
         var names: [String] = []
         for member in mapping {
-            guard let node = member.value.object else { continue }
             let name = member.name
+            let node = member.value.object
+            if node == nil || ![nil, .null, .object].contains(node?["message"]?.kind) { broken.append(name) }
+            guard let node else { continue }
             guard place.updateValue(names.count, forKey: name) == nil else { continue }
             names.append(name)
             parents[name] = node.string("parent")
