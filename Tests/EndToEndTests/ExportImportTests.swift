@@ -40,7 +40,9 @@ struct ExportImportTests {
         (run.lines.last ?? [:]).compactMapValues { $0 as? Int }
     }
 
-    @Test("A store in an archive is unpacked to a folder that is gone when the import ends, and so is what a killed one has left")
+    @Test(
+        "A store in an archive is unpacked to a folder that is gone when the import ends, and so is what a killed one has left"
+    )
     func unpacked() async throws {
         let script = """
             import sqlite3, sys, zipfile

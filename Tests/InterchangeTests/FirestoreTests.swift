@@ -34,12 +34,15 @@ import Testing
     private func list(_ documents: String...) -> String { #"{"documents":[\#(documents.joined(separator: ","))]}"# }
 
     /// The same document as the tool writes it.
-    private func exported(_ id: String, date: String = "1686045669.5145922", messageID: String = messageID) -> String {
+    private func exported(_ id: String, date: String = "1686045669.5145922", messageID: String = messageID) -> String
+    {
         #"{"__collections__":{"chats":{"\#(id)":{"senderId":"uid-A","senderName":"User","messageId":"\#(messageID)","#
             + #""sentDate":\#(date),"text":"두통이 \"오래\" 가요","botResponse":"쉬세요\né","__collections__":{}}}}}"#
     }
 
-    @Test("Documents as REST answers them are the same events as in an export, so importing both doubles nothing (INV-8)")
+    @Test(
+        "Documents as REST answers them are the same events as in an export, so importing both doubles nothing (INV-8)"
+    )
     func alike() throws {
         let one = try imported(exported("KByZ")), other = try imported(list(rest("KByZ")))
         #expect(other.format == .firestore && other.counts == ["message.posted": 1, "bot.replied": 1])
@@ -73,7 +76,9 @@ import Testing
             ),
         ])
     func times(_ plain: String, _ typed: String) throws {
-        let (one, other) = (try imported(exported("a", date: plain)), try imported(list(rest("a", ["sentDate": typed]))))
+        let (one, other) = (
+            try imported(exported("a", date: plain)), try imported(list(rest("a", ["sentDate": typed])))
+        )
         #expect(one.events == other.events && other.events.count == 2, "\(other.skipped)")
     }
 
@@ -91,7 +96,8 @@ import Testing
         #expect(known.skipped == ["a field of a chat that no event has": 7])
         let odd = [
             "a": #""bare""#, "b": #"{"stringValue":7}"#, "c": #"{"colourValue":"red"}"#, "d": "{}",
-            "e": #"{"integerValue":"7.5"}"#, "f": #"{"arrayValue":{"values":[{"x":1}]}}"#, "g": #"{"doubleValue":"NaN"}"#,
+            "e": #"{"integerValue":"7.5"}"#, "f": #"{"arrayValue":{"values":[{"x":1}]}}"#,
+            "g": #"{"doubleValue":"NaN"}"#,
             "h": #"{"mapValue":{"fields":{"x":1}}}"#, "i": #"{"booleanValue":"true"}"#,
             "j": #"{"stringValue":"x","integerValue":"1"}"#, "k": #"{"arrayValue":[]}"#,
         ]
@@ -132,7 +138,8 @@ import Testing
         let start = "$.__collections__.chats."
         #expect(
             nested.places.sorted() == [
-                start + "d.__collections__", start + "e.__collections__.x", start + "e.__collections__.y.z", "d", "e", "f",
+                start + "d.__collections__", start + "e.__collections__.x", start + "e.__collections__.y.z", "d", "e",
+                "f",
             ])
         // A document that is the root of the export has lost its id.
         let bare = try imported(#"{"text":"x","tags":[1],"__collections__":{}}"#)

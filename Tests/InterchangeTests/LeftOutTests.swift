@@ -26,7 +26,8 @@ import Testing
     func files() throws {
         let telegram =
             #"{"id":5,"messages":[{"id":1,"type":"message","date_unixtime":"1","from_id":"user1","text":"","photo":"photos/1.jpg"}]}"#
-        let kakao = MalformedExportTests.windows + "--------------- 2025년 10월 13일 월요일 ---------------\n[홍] [오후 2:37] 말\n"
+        let kakao =
+            MalformedExportTests.windows + "--------------- 2025년 10월 13일 월요일 ---------------\n[홍] [오후 2:37] 말\n"
         let day = #"[{"type":"message","user":"U1","text":"a","ts":"1704067201.000100"}]"#
         let conversations = #"[{"conversation_id":"k","mapping":{}}]"#
         for (format, given, left) in [
@@ -94,7 +95,10 @@ import Testing
             .chatgpt,
             #"[{"conversation_id":"k","create_time":1,"mapping":{"a":{"parent":null,"message":{"author":{"role":"user"},"create_time":1,"content":{"content_type":"text","parts":["가"]}}}}}]"#
         ),
-        (.openai, #"{"messages":[{"role":"user","content":"가"},{"role":"assistant","content":[{"type":"text","text":"나"}]}]}"#),
+        (
+            .openai,
+            #"{"messages":[{"role":"user","content":"가"},{"role":"assistant","content":[{"type":"text","text":"나"}]}]}"#
+        ),
         (
             .firestore,
             #"{"__collections__":{"chats":{"k":{"senderId":"u","senderName":"n","messageId":"m","sentDate":1,"text":"가","botResponse":"나","__collections__":{"c":{"d":{"x":1}}}}}}}"#

@@ -11,7 +11,8 @@ import Testing
         #"{"__collections__":{"chats":{"k":{"senderId":"u","senderName":"n","messageId":"m","sentDate":1,"text":"가","botResponse":"나"}}}}"#
     private static let messenger =
         #"{"Chats":{"r":{"k":{"userId":"u","date":1700000000,"message":"가"}}},"Users":{"u":{"id":"u","name":"홍"}}}"#
-    private static let picture = [UInt8]([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) + [UInt8](repeating: 7, count: 900)
+    private static let picture =
+        [UInt8]([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) + [UInt8](repeating: 7, count: 900)
     /// Searches, of which the newest is in the log alone.
     private static let searches = #"""
         import os, sqlite3, sys
@@ -101,8 +102,9 @@ import Testing
         try write("x", to: "x/Search.sqlite-journal")
         for path in try both() {
             let error = #expect(throws: ImportError.self) { try Imported(path) }
-            #expect(error?.description == path + "/Search.sqlite: a rollback journal stands beside it: "
-                + "open and close it with its app first")
+            #expect(
+                error?.description == path + "/Search.sqlite: a rollback journal stands beside it: "
+                    + "open and close it with its app first")
         }
     }
 
