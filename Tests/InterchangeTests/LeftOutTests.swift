@@ -143,13 +143,15 @@ import Testing
         #expect(!whole.events.isEmpty)
         let tree = try JSONSerialization.jsonObject(with: Data(text.utf8))
         var (told, refused) = (0, 0)
-        for other in [7, "글", ["글"], ["글": "글"], [Int](), [String: Int]()] as [Any] {
+        for other in [7, "글", [7], ["글": 7], [Int](), [String: Int]()] as [Any] {
             for document in Self.changed(tree, other) {
                 let bytes = try JSONSerialization.data(withJSONObject: document, options: .fragmentsAllowed)
                 let path = try folder.write(bytes, to: "a.json")
                 do {
                     let imported = try Imported(path, as: format)
-                    let isSaid = imported.skipped.contains { whole.skipped[$0.key] ?? 0 < $0.value }
+                    let isSaid =
+                        imported.skipped.contains { whole.skipped[$0.key] ?? 0 < $0.value }
+                        || !Set(imported.places).isSubset(of: whole.places)
                     let isEmptied = "\(other)" == "[]" || "\(other)" == "[:]"
                     // Nothing stands in an empty list that could be lost: but of all of a file there is something.
                     let isThere = isEmptied ? !imported.events.isEmpty || imported.passedOver > 0 : false
@@ -163,6 +165,18 @@ import Testing
             }
         }
         #expect(told > 0 && refused > 0)
+    }
+
+    @Test("A database that names its messages before its rooms is the same one")
+    func order() throws {
+        let folder = try TemporaryFolder.made()
+        let rooms = #""ChatRooms":{"v":{"u":{"chatRoomId":"r","otherUserId":"u"}}}"#
+        let chats = #""Chats":{"r":{"k":{"userId":"u","date":1700000000,"message":"가"}}}"#
+        let one = try Imported(try folder.write("{\(rooms),\(chats)}", to: "a.json"))
+        let other = try Imported(try folder.write("{\(chats),\(rooms)}", to: "b.json"))
+        #expect(one.counts == ["conversation.started": 1, "message.posted": 1])
+        #expect(one.events.map(\.id) == other.events.map(\.id))
+        #expect(one.events.map(\.conversation) == other.events.map(\.conversation))
     }
 
     @Test("A file of a format in which nothing is, not even what could be passed over, is refused by its name")

@@ -78,7 +78,7 @@ final class ChatGPT: ExportReader {
         var ids: [String: EventID] = [:]
         var drafts: [(EventDraft, String, [ImportedAttachment])] = []
         for node in tree.broken {
-            output.skip("a node or a message that is no object", at: place + ".mapping." + node)
+            output.skip("what is no node, or has a message that is no object", at: place + ".mapping." + node)
         }
         for node in tree.order {
             guard let message = tree.messages[node] else { continue }

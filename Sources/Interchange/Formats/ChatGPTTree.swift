@@ -11,7 +11,7 @@ struct ChatGPTTree {
     private(set) var root: String?
     /// Nodes whose message has something for a time that is none.
     private(set) var untimed: Set<String> = []
-    /// Nodes in which there is neither a message nor none.
+    /// Names whose value is no node, and nodes whose message is no object.
     private(set) var broken: [String] = []
     private var parents: [String: String] = [:]
 
@@ -22,7 +22,8 @@ struct ChatGPTTree {
         for member in mapping {
             let name = member.name
             let node = member.value.object
-            if node == nil || ![nil, .null, .object].contains(node?["message"]?.kind) { broken.append(name) }
+            let isNode = ["message", "parent", "children"].contains { node?[$0] != nil }
+            if !isNode || ![nil, .null, .object].contains(node?["message"]?.kind) { broken.append(name) }
             guard let node else { continue }
             guard place.updateValue(names.count, forKey: name) == nil else { continue }
             names.append(name)

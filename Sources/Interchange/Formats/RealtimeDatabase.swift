@@ -132,7 +132,9 @@ final class RealtimeDatabase: ExportReader {
                 guard self.rooms.count < Self.mostRooms else {
                     throw json.failure("more than \(Self.mostRooms) rooms")
                 }
-                var room = self.rooms[id] ?? Room(one: min(me, other), other: max(me, other))
+                var room = self.rooms[id] ?? Room(one: "", other: "")
+                // Messages that stand before have made it without its members.
+                if room.one.isEmpty { (room.one, room.other) = (min(me, other), max(me, other)) }
                 room.lastMessage[me] = entry.string("lastMessage")
                 self.rooms[id] = room
             }

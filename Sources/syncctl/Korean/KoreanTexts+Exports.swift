@@ -47,7 +47,7 @@ extension KoreanTexts {
         Phrase("the documents of the next page: this is an answer in pages", "다음 쪽의 문서. 여러 쪽 가운데 하나입니다"),
         Phrase("a line that is no text", "글이 아닌 줄"),
         Phrase("a conversation without messages", "메시지가 없는 대화"),
-        Phrase("a node or a message that is no object", "객체가 아닌 마디나 메시지"),
+        Phrase("what is no node, or has a message that is no object", "마디가 아니거나 메시지가 객체가 아닌 마디"),
         Phrase(
             "a question without its botResponse; --partial takes it",
             "botResponse가 없는 질문. --partial을 쓰면 가져옵니다"),
