@@ -34,6 +34,9 @@ package final class ExportImport {
     private func read(into output: ImportOutput) throws(ImportError) {
         files.beginReading()
         try reader.read(files, into: output)
+        guard output.events > 0 || !output.skipped.isEmpty else {
+            throw ImportError(.malformed, files.path, "read as \(format.title), and nothing was found in it")
+        }
         // Pictures and films, ratings, a page that shows the same: nothing that was given is left out without a word.
         for name in files.unread { output.skip("a file of the export that is not taken", at: name) }
     }

@@ -14,7 +14,7 @@ package enum Sniffer {
         guard files.isFile else { return try names(files).map { .format($0) } }
         let name = files.names[0]
         let head = try Self.head(files, name)
-        if head.starts(with: "SQLite format 3\u{0}".utf8) { return try tables(files).map { .format($0) } }
+        if head.starts(with: AppleStore.mark) { return try tables(files).map { .format($0) } }
         var start = head[...]
         if start.starts(with: [0xef, 0xbb, 0xbf]) { start = start.dropFirst(3) }
         start = start.drop { $0 == 0x20 || $0 == 0x0a || $0 == 0x0d || $0 == 0x09 }
@@ -64,7 +64,17 @@ package enum Sniffer {
         for name in files.names.prefix(100) where name.hasSuffix(".jsonl") {
             if lines(try files.head(name)[...]) == .format(.openai) { return .openai }
         }
-        return nil
+        return try single(files)
+    }
+
+    /// The format of the one file that is an export by itself, whatever its name.
+    private static func single(_ files: ExportFiles) throws(ImportError) -> ExportFormat? {
+        var found: [(name: String, format: ExportFormat)] = []
+        if let name = try AppleStore.name(in: files), let format = try tables(files) { found.append((name, format)) }
+        found += try files.json(Firestore.isKnown).map { ($0, .firestore) }
+        found += try files.json(RealtimeDatabase.isKnown).map { ($0, .firebase) }
+        if found.count > 1 { throw ImportError(severalIn: files, found[0].name, found[1].name) }
+        return found.first?.format
     }
 
     private static func tables(_ files: ExportFiles) throws(ImportError) -> ExportFormat? {
@@ -97,16 +107,14 @@ package enum Sniffer {
         {
             return .chatgpt
         }
-        if has("__collections__") { return .firestore }
-        if has("Chats") || has("ChatRooms") || has("Users", "id") { return .firebase }
+        if Firestore.isKnown(seen) { return .firestore }
+        if RealtimeDatabase.isKnown(seen) { return .firebase }
         if has("room_name", "messages") || has("event_id", "origin_server_ts") { return .matrix }
         if has("chats", "list") || has("date_unixtime") || has("messages", "from_id")
             || has("messages", "date", "from")
         {
             return .telegram
         }
-        if has("senderId", "messageId", "botResponse") { return .firestore }
-        if has("user", "assistant") { return .firebase }
         if has("ts", "text") { return .slack }
         return nil
     }
@@ -136,26 +144,5 @@ package enum Sniffer {
         guard let front = WhatsAppHead(top) else { return nil }
         if front.isOfSignal { throw refusal("Signal", files) }
         return .whatsapp
-    }
-}
-
-/// Names of members in JSON that may be cut off.
-enum MemberScan {
-    static func names(_ head: ArraySlice<UInt8>) -> Set<String> {
-        var names: Set<String> = []
-        var rest = head
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "\"") else { continue }
-            var text: [UInt8] = []
-            while let inner = rest.popFirst(), inner != UInt8(ascii: "\"") {
-                text.append(inner)
-                if inner == UInt8(ascii: "\\"), let escaped = rest.popFirst() { text.append(escaped) }
-            }
-            rest = rest.drop { $0 == 0x20 || $0 == 0x0a || $0 == 0x0d || $0 == 0x09 }
-            if rest.first == UInt8(ascii: ":"), text.count < 64, names.count < 10_000 {
-                names.insert(String(decoding: text, as: UTF8.self))
-            }
-        }
-        return names
     }
 }

@@ -40,6 +40,40 @@ struct ExportImportTests {
         (run.lines.last ?? [:]).compactMapValues { $0 as? Int }
     }
 
+    @Test(
+        "A store in an archive is unpacked to a folder that is gone when the import ends, and so is what a killed one has left"
+    )
+    func unpacked() async throws {
+        let script = """
+            import sqlite3, sys, zipfile
+            db = sqlite3.connect(sys.argv[1] + "/Search.sqlite")
+            db.executescript("CREATE TABLE ZSEARCHRESULT (Z_PK INTEGER PRIMARY KEY, ZID VARCHAR, ZNAME VARCHAR, ZDATE TIMESTAMP);"
+                "INSERT INTO ZSEARCHRESULT VALUES (1, 'a', '서울', 700000000);")
+            with zipfile.ZipFile(sys.argv[1] + "/s.zip", "w", zipfile.ZIP_DEFLATED) as zip:
+                zip.write(sys.argv[1] + "/Search.sqlite", "backup/Search.sqlite")
+            """
+        let packed = try await Tool(path: "/usr/bin/env").run(["python3", "-c", script, folder.path])
+        #expect(packed.code == 0, "\(packed.errors)")
+        let target = try store("searches")
+        var tool = try Tool.named("syncctl")
+        let place = folder.file("tmp")
+        tool.environment["TMPDIR"] = place
+        try FileManager.default.createDirectory(
+            atPath: place + "/sillok-import-killed", withIntermediateDirectories: true)
+        try Data("비밀".utf8).write(to: URL(filePath: place + "/sillok-import-killed/copy"))
+        let words = ["--store", target, "import", folder.file("s.zip"), "--user", "hana", "--json"]
+        for appended in [1, 0] {
+            let run = try await tool.run(words)
+            let end = try #require(try run.objects().last)
+            #expect(run.code == 0 && end["appended"] as? Int == appended, "\(run.errors)")
+            #expect(end["format"] as? String == "coredata" && end["passed_over"] as? Int == 0)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [])
+        }
+        tool.environment["TMPDIR"] = "/nowhere"
+        let run = try await tool.run(words)
+        #expect(run.code != 0 && run.errors.contains("/nowhere"), "\(run.code) \(run.errors)")
+    }
+
     @Test("An export comes in by the files, through a daemon and at a named node alike, and never twice (INV-8)")
     func places() throws {
         let export = try file("KakaoTalkChats.txt", chat(50)), later = try file("later.txt", chat(50, from: 25))

@@ -37,7 +37,7 @@ import Testing
 
     /// A store as SwiftData writes it: a relation in a table of its own, roles as property lists, a 1 before what stands in a row and could
     /// stand outside, a 2 before the name of what does, and the newest row in the log alone.
-    private static let maker = #"""
+    static let maker = #"""
         import os, plistlib, sqlite3, sys
         folder = sys.argv[1]
         read = lambda name: open(f"{folder}/{name}.png", "rb").read()

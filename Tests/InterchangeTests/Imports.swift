@@ -10,6 +10,8 @@ struct Imported {
     var format: ExportFormat
     var events: [EventDraft] = []
     var skipped: [String: Int] = [:]
+    /// Where what was passed over stands.
+    var places: [String] = []
     var counts: [String: Int] = [:]
     var remarks: [String] = []
     var openDates: Set<String> = []
@@ -37,6 +39,7 @@ struct Imported {
         events = second.all
         counts = output.counts
         skipped = output.skipped.mapValues(\.count)
+        places = output.skipped.sorted { $0.key < $1.key }.flatMap(\.value.places)
         remarks = output.remarks
         openDates = output.openDates
         otherReadings = second.others

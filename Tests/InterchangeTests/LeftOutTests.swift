@@ -7,6 +7,9 @@ import Testing
 /// What lies in an export and is not taken is named, once each.
 @Suite struct LeftOutTests {
     private static let notTaken = "a file of the export that is not taken"
+    /// An event of Matrix.
+    private static let left =
+        #"{"type":"m.room.member","sender":"@a:x","event_id":"$1","room_id":"!r:x","origin_server_ts":1,"content":{"membership":"leave"}}"#
 
     private func folder(_ files: [String: String]) throws -> (TemporaryFolder, String) {
         let folder = try TemporaryFolder.made()
@@ -23,7 +26,8 @@ import Testing
     func files() throws {
         let telegram =
             #"{"id":5,"messages":[{"id":1,"type":"message","date_unixtime":"1","from_id":"user1","text":"","photo":"photos/1.jpg"}]}"#
-        let kakao = "방 님과 카카오톡 대화\n저장한 날짜 : 2025-10-14 21:03:11\n"
+        let kakao =
+            MalformedExportTests.windows + "--------------- 2025년 10월 13일 월요일 ---------------\n[홍] [오후 2:37] 말\n"
         let day = #"[{"type":"message","user":"U1","text":"a","ts":"1704067201.000100"}]"#
         let conversations = #"[{"conversation_id":"k","mapping":{}}]"#
         for (format, given, left) in [
@@ -37,7 +41,7 @@ import Testing
             ),
             (.kakaotalk, ["KakaoTalkChats.txt": kakao, "a.jpg": "x", "b/c.mp4": "y"], 2),
             (.telegram, ["result.json": telegram, "photos/1.jpg": "x", "photos/2.jpg": "y"], 1),
-            (.matrix, ["export.json": #"{"messages":[]}"#, "images/a.png": "x"], 1),
+            (.matrix, ["export.json": #"{"messages":[\#(Self.left)]}"#, "images/a.png": "x"], 1),
             (.chatgpt, ["conversations.json": conversations, "message_feedback.json": "[]", "chat.html": ""], 2),
             (
                 .slack,
@@ -74,5 +78,128 @@ import Testing
             #expect(imported.attachments.map(\.count) == (isThere ? [300_004] : []))
             #expect(imported.passedOver == 0)
         }
+    }
+
+    /// An export of each format of JSON, with all that its records have.
+    private static let exports: [(ExportFormat, String)] = [
+        (
+            .telegram,
+            #"{"name":"방","id":5,"messages":[{"id":1,"type":"message","date_unixtime":"1","from_id":"user1","text":["가",{"text":"나"}]}]}"#
+        ),
+        (.slack, #"[{"type":"message","channel":"c","user":"U1","text":"가","ts":"1704067201.000100"}]"#),
+        (
+            .matrix,
+            #"{"room_name":"r","messages":[{"type":"m.room.message","sender":"@a:x","event_id":"$1","room_id":"!r:x","origin_server_ts":1,"content":{"msgtype":"m.text","body":"가"}}]}"#
+        ),
+        (
+            .chatgpt,
+            #"[{"conversation_id":"k","create_time":1,"mapping":{"a":{"parent":null,"message":{"author":{"role":"user"},"create_time":1,"content":{"content_type":"text","parts":["가"]}}}}}]"#
+        ),
+        (
+            .openai,
+            #"{"messages":[{"role":"user","content":"가"},{"role":"assistant","content":[{"type":"text","text":"나"}]}]}"#
+        ),
+        (
+            .firestore,
+            #"{"__collections__":{"chats":{"k":{"senderId":"u","senderName":"n","messageId":"m","sentDate":1,"text":"가","botResponse":"나","__collections__":{"c":{"d":{"x":1}}}}}}}"#
+        ),
+        (
+            .firestore,
+            #"{"documents":[{"name":"chats/k","fields":{"senderId":{"stringValue":"u"},"senderName":{"stringValue":"n"},"messageId":{"stringValue":"m"},"sentDate":{"doubleValue":1.5},"text":{"stringValue":"가"},"botResponse":{"stringValue":"나"},"more":{"mapValue":{"fields":{"x":{"arrayValue":{"values":[{"nullValue":null}]}}}}}}}]}"#
+        ),
+        (
+            .firebase,
+            #"{"Users":{"u":{"id":"u","name":"홍"}},"ChatRooms":{"u":{"v":{"chatRoomId":"r","otherUserId":"v"}}},"Chats":{"r":{"k":{"userId":"u","date":1700000000,"message":"가"}}}}"#
+        ),
+        (.firebase, #"{"홍":{"user":["가",null,"나"],"assistant":{"-N":"다"},"messages":[{"role":"user"}]}}"#),
+    ]
+
+    /// Each value of a document in turn, with another one in its place.
+    private static func changed(_ value: Any, _ other: Any) -> [Any] {
+        var all: [Any] = [other]
+        if let object = value as? [String: Any] {
+            for (name, inner) in object {
+                all += changed(inner, other).map { object.merging([name: $0]) { $1 } }
+            }
+        } else if let list = value as? [Any] {
+            for index in list.indices {
+                all += changed(list[index], other).map { changed in
+                    var copy = list
+                    copy[index] = changed
+                    return copy
+                }
+            }
+        }
+        return all
+    }
+
+    @Test(
+        "Whatever stands in the place of a value of an export: its events come, or it is said that they do not, or it is refused",
+        arguments: 0..<exports.count)
+    func shapes(_ number: Int) throws {
+        let (format, text) = Self.exports[number]
+        let folder = try TemporaryFolder.made()
+        let whole = try Imported(try folder.write(text, to: "a.json"), as: format)
+        #expect(!whole.events.isEmpty)
+        let tree = try JSONSerialization.jsonObject(with: Data(text.utf8))
+        var (told, refused) = (0, 0)
+        for other in [7, "글", [7], ["글": 7], [Int](), [String: Int]()] as [Any] {
+            for document in Self.changed(tree, other) {
+                let bytes = try JSONSerialization.data(withJSONObject: document, options: .fragmentsAllowed)
+                let path = try folder.write(bytes, to: "a.json")
+                do {
+                    let imported = try Imported(path, as: format)
+                    let isSaid =
+                        imported.skipped.contains { whole.skipped[$0.key] ?? 0 < $0.value }
+                        || !Set(imported.places).isSubset(of: whole.places)
+                    let isEmptied = "\(other)" == "[]" || "\(other)" == "[:]"
+                    // Nothing stands in an empty list that could be lost: but of all of a file there is something.
+                    let isThere = isEmptied ? !imported.events.isEmpty || imported.passedOver > 0 : false
+                    #expect(
+                        isSaid || isThere || imported.events.count >= whole.events.count,
+                        "\(String(decoding: bytes, as: UTF8.self)): \(imported.events.count), \(imported.skipped)")
+                    told += 1
+                } catch is ImportError {
+                    refused += 1
+                }
+            }
+        }
+        #expect(told > 0 && refused > 0)
+    }
+
+    @Test("A database that names its messages before its rooms is the same one")
+    func order() throws {
+        let folder = try TemporaryFolder.made()
+        let rooms = #""ChatRooms":{"v":{"u":{"chatRoomId":"r","otherUserId":"u"}}}"#
+        let chats = #""Chats":{"r":{"k":{"userId":"u","date":1700000000,"message":"가"}}}"#
+        let one = try Imported(try folder.write("{\(rooms),\(chats)}", to: "a.json"))
+        let other = try Imported(try folder.write("{\(chats),\(rooms)}", to: "b.json"))
+        #expect(one.counts == ["conversation.started": 1, "message.posted": 1])
+        #expect(one.events.map(\.id) == other.events.map(\.id))
+        #expect(one.events.map(\.conversation) == other.events.map(\.conversation))
+    }
+
+    @Test("A file of a format in which nothing is, not even what could be passed over, is refused by its name")
+    func nothing() throws {
+        for (name, text, title) in [
+            ("a.txt", MalformedExportTests.windows, "KakaoTalk, text or CSV"),
+            ("a.csv", "Date,User,Message\n", "KakaoTalk, text or CSV"),
+            ("result.json", #"{"chats":{"list":[]}}"#, "Telegram Desktop JSON"),
+            ("export.json", #"{"room_name":"r","messages":[]}"#, "Matrix room export of Element"),
+            ("firestore.json", #"{"__collections__":{"chats":{}}}"#, "Firestore JSON"),
+            ("database.json", #"{"Chats":{}}"#, "Firebase Realtime Database JSON"),
+        ] {
+            let (place, path) = try folder([name: text, "picture.png": "x"])
+            defer { withExtendedLifetime(place) {} }
+            for path in [path + "/" + name, path] {
+                #expect(
+                    throws: ImportError(.malformed, path, "read as \(title), and nothing was found in it")
+                ) { try Imported(path) }
+            }
+        }
+        let (place, path) = try folder(["a.jsonl": "{\"messages\":[ ]}\n"])
+        defer { withExtendedLifetime(place) {} }
+        let lines = try Imported(path + "/a.jsonl", as: .openai)
+        #expect(lines.skipped == ["a conversation without messages": 1] && lines.places == ["line 1"])
     }
 }

@@ -205,7 +205,8 @@ import Testing
     @Test("A file that changes between the two readings gives nothing")
     func changed() throws {
         let folder = try TemporaryFolder.made()
-        let path = try folder.write(Self.windows, to: "a.txt")
+        let day = "--------------- 2025년 10월 13일 월요일 ---------------\n[홍] [오후 2:37] 말\n"
+        let path = try folder.write(Self.windows + day, to: "a.txt")
         let importing = ExportImport(try ExportFiles(path), as: .kakaotalk, .test)
         _ = try importing.check()
         try FileHandle(forWritingTo: URL(filePath: path)).write(contentsOf: Data("방 님과 카카오톡 대화".utf8))

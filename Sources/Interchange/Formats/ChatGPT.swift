@@ -77,6 +77,9 @@ final class ChatGPT: ExportReader {
         let conversation = options.conversation ?? Naming.id("chatgpt", name)
         var ids: [String: EventID] = [:]
         var drafts: [(EventDraft, String, [ImportedAttachment])] = []
+        for node in tree.broken {
+            output.skip("what is no node, or has a message that is no object", at: place + ".mapping." + node)
+        }
         for node in tree.order {
             guard let message = tree.messages[node] else { continue }
             let nodePlace = place + ".mapping." + node

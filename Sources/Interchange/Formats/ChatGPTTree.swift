@@ -11,6 +11,8 @@ struct ChatGPTTree {
     private(set) var root: String?
     /// Nodes whose message has something for a time that is none.
     private(set) var untimed: Set<String> = []
+    /// Names whose value is no node, and nodes whose message is no object.
+    private(set) var broken: [String] = []
     private var parents: [String: String] = [:]
 
     init(_ mapping: JSONObject, started: Int64) {
@@ -18,8 +20,11 @@ struct ChatGPTTree {
         var place: [String: Int] = [:]
         var names: [String] = []
         for member in mapping {
-            guard let node = member.value.object else { continue }
             let name = member.name
+            let node = member.value.object
+            let isNode = ["message", "parent", "children"].contains { node?[$0] != nil }
+            if !isNode || ![nil, .null, .object].contains(node?["message"]?.kind) { broken.append(name) }
+            guard let node else { continue }
             guard place.updateValue(names.count, forKey: name) == nil else { continue }
             names.append(name)
             parents[name] = node.string("parent")

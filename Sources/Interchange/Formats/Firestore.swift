@@ -1,6 +1,7 @@
 internal import EventStore
 
-/// Firestore as node-firestore-import-export writes it: documents by id, `__collections__` below them, and marks for special types.
+/// Firestore as node-firestore-import-export writes it: documents by id, `__collections__` below them, and marks for special types. Or as
+/// its REST interface answers: `documents`, each with its `name` and `fields`; or one such document.
 ///
 /// Read are the documents of Dr.Bot's `chats`: a question and its answer in one. Others are named and passed over.
 final class Firestore: ExportReader {
@@ -9,22 +10,65 @@ final class Firestore: ExportReader {
 
     init(_ options: ImportOptions) { self.options = options }
 
+    /// Whether these are names of its members.
+    static func isKnown(_ members: Set<String>) -> Bool {
+        members.contains("__collections__") || members.isSuperset(of: ["senderId", "messageId", "botResponse"])
+            || members.contains("fields") && !members.isDisjoint(with: FirestoreValue.types)
+    }
+
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
-        for name in files.names where files.isFile || name.hasSuffix(".json") {
-            let json = try JSONPull(try files.reader(name))
-            try json.openObject()
-            while let member = try json.nextName() {
-                if member == "__collections__" {
-                    try collections(json, output)
-                } else if try json.peek() == UInt8(ascii: "{") {
-                    // The export of one collection: documents by their ids.
-                    try document(member, try json.value(), json.place, output)
-                } else {
-                    try json.skip()
+        for name in try files.json(Self.isKnown) { try read(try JSONPull(try files.reader(name)), output) }
+    }
+
+    private func read(_ json: JSONPull, _ output: ImportOutput) throws(ImportError) {
+        var name: String?
+        var fields: JSONValue?
+        try json.openObject()
+        while let member = try json.nextName() {
+            switch (member, try json.peek()) {
+            case ("__collections__", _): try collections(json, output)
+            case ("documents", UInt8(ascii: "[")):
+                try json.openArray()
+                while try json.nextElement() {
+                    let value = try json.value().object
+                    try answer(value?.string("name"), value?["fields"], json.place, output)
                 }
+            case ("name", UInt8(ascii: "\"")): name = try json.value().string
+            case ("fields", UInt8(ascii: "{")): fields = try json.value()
+            case ("createTime", _), ("updateTime", _): try json.skip()
+            case ("nextPageToken", _):
+                output.skip("the documents of the next page: this is an answer in pages", at: json.place)
+                try json.skip()
+            case (_, UInt8(ascii: "{")):
+                // The export of one collection: documents by their ids.
+                try document(member, try json.value(), json.place, output)
+            default:
+                output.skip("a field of a document whose id is not there", at: json.place)
+                try json.skip()
             }
-            try json.finish()
         }
+        try json.finish()
+        if name != nil {
+            try answer(name, fields, "$", output)
+        } else if let fields {
+            try document("fields", fields, "$.fields", output)
+        }
+    }
+
+    /// A document as REST has it. An empty one has no fields.
+    private func answer(
+        _ name: String?, _ fields: JSONValue?, _ place: String, _ output: ImportOutput
+    ) throws(ImportError) {
+        guard let id = name?.split(separator: "/").last.map(String.init) else {
+            return output.skip("a document without a name", at: place)
+        }
+        guard let object = fields.map(\.object) ?? JSONObject(validated: []) else {
+            return output.skip("a document whose fields are no object", at: "\(place) (\(id))")
+        }
+        let plain = FirestoreValue.plain(object) { field in
+            output.skip("a field without a value that names its type", at: "\(id).\(field)")
+        }
+        try document(id, JSONValue(bytes: plain.bytes, range: plain.range), place, output)
     }
 
     private func collections(_ json: JSONPull, _ output: ImportOutput) throws(ImportError) {
@@ -39,23 +83,30 @@ final class Firestore: ExportReader {
         }
     }
 
+    /// What stands below a document.
+    private func collections(_ value: JSONValue, _ place: String, _ output: ImportOutput) throws(ImportError) {
+        guard let collections = value.object else {
+            return output.skip("collections that are no object", at: place)
+        }
+        for collection in collections {
+            let place = "\(place).\(collection.name)"
+            guard let documents = collection.value.object else {
+                output.skip("a collection that is no object", at: place)
+                continue
+            }
+            for member in documents { try document(member.name, member.value, "\(place).\(member.name)", output) }
+        }
+    }
+
     private func document(
         _ id: String, _ value: JSONValue, _ place: String, _ output: ImportOutput
     ) throws(ImportError) {
-        guard let document = value.object else { return }
-        if let inner = document.object("__collections__") {
-            for collection in inner {
-                for member in collection.value.object.map(Array.init) ?? [] {
-                    try self.document(member.name, member.value, place + ".__collections__", output)
-                }
-            }
-        }
+        guard let document = value.object else { return output.skip("a document that is no object", at: place) }
+        if let inner = document["__collections__"] { try collections(inner, place + ".__collections__", output) }
         let present = Self.fields.filter { document[$0].map { !$0.isNull } ?? false }
-        guard present.count >= 3 else {
-            if document["__collections__"] != nil || present.isEmpty {
-                output.skip("a document that is no chat", at: id)
-            }
-            return
+        guard present.count >= 3 else { return output.skip("a document that is no chat", at: id) }
+        for member in document where member.name != "__collections__" && !Self.fields.contains(member.name) {
+            output.skip("a field of a chat that no event has", at: "\(id).\(member.name)")
         }
         let missing = Self.fields.filter { !present.contains($0) }
         let isPartial = missing == ["botResponse"]

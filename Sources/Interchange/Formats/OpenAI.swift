@@ -26,6 +26,7 @@ final class OpenAI: ExportReader {
                 guard let messages = JSONObject(validated: line).elements("messages") else {
                     throw ImportError(.malformed, file, at: place, "no list 'messages'")
                 }
+                if messages.isEmpty { output.skip("a conversation without messages", at: place) }
                 try conversation(messages, user, file, place, output)
             }
         }

@@ -20,18 +20,20 @@ final class RealtimeDatabase: ExportReader {
 
     init(_ options: ImportOptions) { self.options = options }
 
+    /// Whether these are names of its members.
+    static func isKnown(_ members: Set<String>) -> Bool {
+        !members.isDisjoint(with: ["Chats", "ChatRooms"]) || members.isSuperset(of: ["Users", "id"])
+            || members.isSuperset(of: ["user", "assistant"])
+    }
+
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
-        for name in files.names where files.isFile || name.hasSuffix(".json") {
-            // Rooms and their first messages are known before the first is written.
-            if output.isCheck {
-                try read(
-                    try files.reader(name), ImportOutput(isCheck: true, file: files.path) { _ in true },
-                    isSurvey: true)
-            }
+        let names = try files.json(Self.isKnown)
+        // Rooms and their first messages are known before the first is written.
+        if output.isCheck {
+            let nowhere = ImportOutput(isCheck: true, file: files.path) { _ in true }
+            for name in names { try read(try files.reader(name), nowhere, isSurvey: true) }
         }
-        for name in files.names where files.isFile || name.hasSuffix(".json") {
-            try read(try files.reader(name), output, isSurvey: false)
-        }
+        for name in names { try read(try files.reader(name), output, isSurvey: false) }
         guard votes.unix + votes.apple > 0 else { return }
         output.remark("dates count from \(isApple ? "2001" : "1970")")
     }
@@ -130,7 +132,9 @@ final class RealtimeDatabase: ExportReader {
                 guard self.rooms.count < Self.mostRooms else {
                     throw json.failure("more than \(Self.mostRooms) rooms")
                 }
-                var room = self.rooms[id] ?? Room(one: min(me, other), other: max(me, other))
+                var room = self.rooms[id] ?? Room(one: "", other: "")
+                // Messages that stand before have made it without its members.
+                if room.one.isEmpty { (room.one, room.other) = (min(me, other), max(me, other)) }
                 room.lastMessage[me] = entry.string("lastMessage")
                 self.rooms[id] = room
             }
@@ -246,8 +250,8 @@ final class RealtimeDatabase: ExportReader {
         guard let object = value.object, object["user"] != nil || object["assistant"] != nil else {
             return output.skip("a member of an unknown form", at: place)
         }
-        let questions = Self.lines(object["user"])
-        let answers = Self.lines(object["assistant"])
+        let questions = Self.lines(object["user"], place + ".user", output)
+        let answers = Self.lines(object["assistant"], place + ".assistant", output)
         let user = user(name)
         let conversation = options.conversation ?? "drbot-" + name
         let source = "firebase:" + name
@@ -280,20 +284,30 @@ final class RealtimeDatabase: ExportReader {
                     conversation: conversation, user: user, author: "drbot", cause: cause, payload: payload.json),
                 at: place + ".assistant." + key)
         }
-        if let messages = object.elements("messages") {
-            for _ in messages {
-                output.skip("a repetition of what stands under user and assistant", at: place + ".messages")
+        for member in object where member.name != "user" && member.name != "assistant" {
+            let place = "\(place).\(member.name)"
+            guard member.name == "messages", let messages = member.value.elements else {
+                output.skip("a member of an unknown form", at: place)
+                continue
             }
+            for _ in messages { output.skip("a repetition of what stands under user and assistant", at: place) }
         }
     }
 
-    private static func lines(_ value: JSONValue?) -> [(String, String)] {
-        if let elements = value?.elements {
-            return elements.enumerated().compactMap { index, element in element.string.map { (String(index), $0) } }
+    /// Texts by their keys, which an array has lost.
+    private static func lines(_ value: JSONValue?, _ place: String, _ output: ImportOutput) -> [(String, String)] {
+        guard let value, !value.isNull else { return [] }
+        let elements = value.elements?.enumerated().map { (String($0), $1) }.filter { !$1.isNull }
+        guard let members = elements ?? value.object?.map({ ($0.name, $0.value) }) else {
+            output.skip("a member of an unknown form", at: place)
+            return []
         }
-        return (value?.object).map { object in
-            object.compactMap { member in member.value.string.map { (member.name, $0) } }.sorted { $0.0 < $1.0 }
-        } ?? []
+        let lines = members.compactMap { (key, value) -> (String, String)? in
+            if let text = value.string { return (key, text) }
+            output.skip("a line that is no text", at: "\(place).\(key)")
+            return nil
+        }
+        return elements == nil ? lines.sorted { $0.0 < $1.0 } : lines
     }
 }
 

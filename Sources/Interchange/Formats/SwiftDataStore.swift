@@ -156,7 +156,12 @@ final class SwiftDataStore: ExportReader {
                 return try content { MemoryReader(bytes, name: place) }
             }
             guard (try? store.external(named: name)) != nil else { return .absent(name) }
-            return try content { () throws(ImportError) in try store.external(named: name) }
+            return try content { () throws(ImportError) in
+                guard let outside = try store.external(named: name) else {
+                    throw ImportError(.missing, name, "it was taken away while it was read")
+                }
+                return outside
+            }
         case (_, .integer(let number)):
             return try content { () throws(ImportError) in
                 try store.value("ZCONTENT", of: "ZMESSAGE", row: number, at: place)

@@ -1,35 +1,69 @@
 internal import CommandLineKit
 internal import EventStore
-internal import Glibc
 
-/// A store of Core Data or SwiftData: an SQLite file whose tables and columns begin with Z.
+/// A store of Core Data or SwiftData: an SQLite file whose tables and columns begin with Z. It is a single file, or the one such file of
+/// a folder or an archive.
 ///
-/// One with a write-ahead log is copied first, with that log: the newest rows stand there, and nothing of what was given is written.
+/// One of an archive, and one with a write-ahead log, is copied first, with that log: the newest rows stand there, and nothing of what
+/// was given is written.
 final class AppleStore {
     typealias Value = ForeignDatabase.Value
 
     private let database: ForeignDatabase
+    private let files: ExportFiles
+    private let name: String
     private let path: String
-    private let copy: TemporaryCopy?
+    private let copy: StoreCopy?
     private var known: [String: [String]] = [:]
 
     init(_ files: ExportFiles) throws(ImportError) {
-        guard files.isFile else { throw ImportError(.malformed, files.path, "a single SQLite file is expected") }
-        path = files.path
-        var journal = stat()
-        if stat(path + "-journal", &journal) == 0, journal.st_size > 0 {
+        guard let name = try Self.name(in: files) else {
+            throw ImportError(.malformed, files.path, "no SQLite file is in it")
+        }
+        (self.files, self.name) = (files, name)
+        path = files.isFile ? files.path : files.path + "/" + name
+        let beside = ExportFiles.lastPart(name)
+        if let journal = try files.bytes(beside: name, beside + "-journal", followsLink: true),
+            try !journal.next(1).isEmpty
+        {
             throw ImportError(
                 .unreadable, path, "a rollback journal stands beside it: open and close it with its app first")
         }
-        var log = stat()
-        let hasLog = stat(path + "-wal", &log) == 0 && log.st_size > 0
-        copy = hasLog ? try TemporaryCopy(of: path) : nil
+        let hasLog = try files.bytes(beside: name, beside + "-wal", followsLink: true)?.next(1).isEmpty == false
+        // Of the log's index nothing is needed.
+        for ending in ["", "-wal", "-shm"] { files.take(name + ending) }
+        let isCopied = hasLog || files.isArchive
+        if isCopied, files.copy == nil {
+            var parts = [(ending: "", bytes: try files.bytes(name))]
+            if hasLog, let log = try files.bytes(beside: name, beside + "-wal", followsLink: true) {
+                parts.append(("-wal", log))
+            }
+            files.copy = try StoreCopy(parts)
+        }
+        copy = isCopied ? files.copy : nil
         do throws(DatabaseError) {
-            database = try ForeignDatabase(path: copy?.path ?? path, isOwnCopy: hasLog)
+            database = try ForeignDatabase(path: copy?.path ?? path, isOwnCopy: isCopied)
         } catch {
             throw ImportError(.unreadable, path, error.description)
         }
     }
+
+    /// The one SQLite file; `nil` where a folder or an archive has none.
+    static func name(in files: ExportFiles) throws(ImportError) -> String? {
+        if files.isFile { return files.names.first }
+        var found: String?
+        let endings = [".store", ".sqlite", ".sqlite3", ".db"]
+        for name in files.names.lazy.filter({ name in endings.contains(where: name.hasSuffix) })
+            .prefix(ExportFiles.mostLookedInto)
+        where try files.head(name, mark.count).elementsEqual(mark) {
+            if let found { throw ImportError(severalIn: files, found, name) }
+            found = name
+        }
+        return found
+    }
+
+    /// What an SQLite file begins with.
+    static let mark = Array("SQLite format 3\u{0}".utf8)
 
     /// The columns of a table; none if there is no such table.
     func columns(_ table: String) -> [String] {
@@ -111,54 +145,15 @@ final class AppleStore {
         return name
     }
 
-    /// The bytes of such a file, in the folder ``support`` beside the store.
-    func external(named name: String) throws(ImportError) -> ByteReader {
-        let place = path.dropLast(ExportFiles.lastPart(path).count) + support + "/_EXTERNAL_DATA/" + name
-        let file = try OpenFile(place, followsLink: false, name: place)
-        return FileReader(file, range: 0..<file.size, name: place)
+    /// The bytes of such a file, in the folder ``support`` beside the store; `nil` if it is not there.
+    func external(named external: String) throws(ImportError) -> ByteReader? {
+        try files.bytes(beside: name, "\(support)/_EXTERNAL_DATA/\(external)", followsLink: false)
     }
 
     /// The name of the folder beside the store that has them.
     var support: String {
-        var base = ExportFiles.lastPart(path)[...]
+        var base = ExportFiles.lastPart(name)[...]
         if let dot = base.lastIndex(of: ".") { base = base[..<dot] }
         return ".\(base)_SUPPORT"
-    }
-}
-
-/// A copy of a database and its log, in a folder that goes away with it.
-private final class TemporaryCopy {
-    private let folder: String
-    let path: String
-
-    init(of source: String) throws(ImportError) {
-        let place = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array((place + "/sillok-import-XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw ImportError(.unreadable, place, String(cString: strerror(errno)))
-        }
-        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        path = folder + "/copy"
-        for suffix in ["", "-wal"] { try Self.copy(source + suffix, path + suffix) }
-    }
-
-    deinit {
-        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
-        rmdir(folder)
-    }
-
-    private static func copy(_ source: String, _ target: String) throws(ImportError) {
-        let file = try OpenFile(source, followsLink: true, name: source)
-        let out = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard out >= 0 else { throw ImportError(.unreadable, target, String(cString: strerror(errno))) }
-        defer { close(out) }
-        let reader = FileReader(file, range: 0..<file.size, name: source)
-        var chunk = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
-            let count = try reader.fill(&chunk)
-            if count == 0 { return }
-            let written = chunk.withUnsafeBytes { write(out, $0.baseAddress, count) }
-            guard written == count else { throw ImportError(.unreadable, target, String(cString: strerror(errno))) }
-        }
     }
 }

@@ -16,6 +16,8 @@ package final class ExportFiles {
     private lazy var known = Set(names)
     /// Those that were read since ``beginReading()``.
     private var opened: Set<String> = []
+    /// The copy of a database in it, made once for all readings.
+    var copy: StoreCopy?
     private static let mostFiles = 1_000_000
     private static let deepest = 16
 
@@ -43,6 +45,7 @@ package final class ExportFiles {
     /// Whether it is one file that is no archive.
     package var isFile: Bool { if case .file = content { true } else { false } }
     package var isFolder: Bool { if case .folder = content { true } else { false } }
+    var isArchive: Bool { if case .archive = content { true } else { false } }
 
     /// The name of what was given, without folders.
     package var name: String { Self.lastPart(path) }
@@ -65,11 +68,16 @@ package final class ExportFiles {
 
     /// A file of text from its beginning on. UTF-16, which its first two bytes tell, is read as UTF-8.
     package func reader(_ name: String) throws(ImportError) -> ByteReader {
-        let reader = try bytes(name)
+        take(name)
+        return try text(name)
+    }
+
+    private func text(_ name: String) throws(ImportError) -> ByteReader {
+        let reader = try stored(name)
         let mark = try reader.next(2)
         if mark == [0xFF, 0xFE] { return UTF16Reader(reader, isBigEndian: false) }
         if mark == [0xFE, 0xFF] { return UTF16Reader(reader, isBigEndian: true) }
-        return try bytes(name)
+        return try stored(name)
     }
 
     /// From here on it counts which files are read.
@@ -82,7 +90,24 @@ package final class ExportFiles {
 
     /// The bytes of a file from its beginning on.
     package func bytes(_ name: String) throws(ImportError) -> ByteReader {
-        if !isFile { opened.insert(name) }
+        take(name)
+        return try stored(name)
+    }
+
+    /// A file counts as read, or has nothing of its own to read.
+    func take(_ name: String) { if !isFile { opened.insert(name) } }
+
+    /// The bytes of what stands beside a file; `nil` if it is not there. Beside a single file it is looked for on the disk.
+    func bytes(beside name: String, _ other: String, followsLink: Bool) throws(ImportError) -> ByteReader? {
+        func place(_ path: String) -> String { path.dropLast(Self.lastPart(path).count) + other }
+        guard isFile else { return has(place(name)) ? try bytes(place(name)) : nil }
+        let path = place(path)
+        guard access(path, F_OK) == 0 else { return nil }
+        let file = try OpenFile(path, followsLink: followsLink, name: path)
+        return FileReader(file, range: 0..<file.size, name: path)
+    }
+
+    private func stored(_ name: String) throws(ImportError) -> ByteReader {
         switch content {
         case .file(let file): return FileReader(file, range: 0..<file.size, name: path)
         case .archive(let archive, _):
@@ -102,9 +127,9 @@ package final class ExportFiles {
         return found.min { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
     }
 
-    /// The first bytes of a file.
+    /// The first bytes of a file. Looked at is not read.
     package func head(_ name: String, _ count: Int = 64 << 10) throws(ImportError) -> [UInt8] {
-        try reader(name).next(count)
+        try text(name).next(count)
     }
 
     package static func lastPart(_ path: String) -> String {

@@ -26,4 +26,9 @@ package struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var description: String { file + ": " + (place.map { $0 + ": " } ?? "") + reason }
+
+    /// Two exports stand in one folder or archive, and nothing says which of them is meant.
+    init(severalIn files: ExportFiles, _ one: String, _ other: String) {
+        self.init(.malformed, files.path, "two exports are in it, \(one) and \(other): import one of them alone")
+    }
 }
