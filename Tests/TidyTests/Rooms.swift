@@ -217,9 +217,11 @@ enum Rooms {
         Room(
             "EventStore/Reading", "the reader of a store: its queries are always fresh",
             [
-                basics, "EventStore/Model", "EventStore/Files", "EventStore/Log", "EventStore", "EventStore/Audit",
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/Files", "EventStore/Log", "EventStore",
+                "EventStore/Audit", "EventStore/Receipts",
                 "EventStore/Views/Conversations", "EventStore/Views/Profiles", "EventStore/Views/Surveys",
-                "EventStore/Views/Timeline", "EventStore/Projection", "EventStore/Views", "EventStore/Attachments",
+                "EventStore/Views/Timeline", "EventStore/Views/Search", "EventStore/Projection", "EventStore/Views",
+                "EventStore/Attachments",
             ]),
     ]
 

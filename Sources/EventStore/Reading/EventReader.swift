@@ -20,7 +20,7 @@ public final class EventReader: Sendable {
     /// Most events or entries that one call gives.
     public static let maximumPage = LogReader.largestPage.events
 
-    private let files: StoreFiles
+    let files: StoreFiles
     private let state: Lock<OpenReaders>
     private let queue = BlockingQueue(name: "sillok-reader")
 
@@ -105,14 +105,14 @@ public final class EventReader: Sendable {
     public func history(
         of user: String, before key: DisplayKey? = nil, limit: Int = 50
     ) throws(StoreError) -> [TimelineEntry] {
-        try newest(limit, of: .user(user), before: key)
+        try newest(limit, of: .user(user), TimelineQuery(), before: key)
     }
 
     /// A conversation's events, the newest first, as ``history(of:before:limit:)``.
     public func conversation(
         _ id: String, before key: DisplayKey? = nil, limit: Int = 50
     ) throws(StoreError) -> [TimelineEntry] {
-        try newest(limit, of: .conversation(id), before: key)
+        try newest(limit, of: .conversation(id), TimelineQuery(), before: key)
     }
 
     /// Conversations, the one that was active last first. A few more than `limit` when they were active at the same moment; none at
@@ -161,14 +161,14 @@ public final class EventReader: Sendable {
         }
     }
 
-    private func newest(
-        _ limit: Int, of owner: TimelineOwner, before key: DisplayKey?
+    func newest(
+        _ limit: Int, of owner: TimelineOwner, _ query: TimelineQuery, before key: DisplayKey?
     ) throws(StoreError) -> [TimelineEntry] {
         try fresh { views throws(StoreError) in
-            var page = try views.newest(limit, of: owner, before: key)
+            var page = try views.newest(limit, of: owner, query, before: key)
             // What does not count fills pages that have nothing to show.
             while page.entries.isEmpty, let next = page.next {
-                page = try views.newest(limit, of: owner, before: next)
+                page = try views.newest(limit, of: owner, query, before: next)
             }
             return page.entries
         }
@@ -203,7 +203,7 @@ public final class EventReader: Sendable {
         try fresh { views throws(StoreError) in try views.conversationVersion(id) }
     }
 
-    private static func clamped(_ limit: Int) -> Int { min(max(limit, 1), maximumPage) }
+    static func clamped(_ limit: Int) -> Int { min(max(limit, 1), maximumPage) }
 
     /// Runs `body` on the log, for which no view is waited.
     package func log<Value>(_ body: (LogReader) throws(StoreError) -> Value) throws(StoreError) -> Value {

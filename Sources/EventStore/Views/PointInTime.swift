@@ -1,13 +1,16 @@
 /// Of when an answer is. What is judged by it is judged as it was then, from the events that count then; who may see it is judged by today.
-package struct PointInTime: Hashable, Sendable {
+public struct PointInTime: Hashable, Sendable {
     /// Only what had happened by then, Unix milliseconds.
-    package var asOf: Int64?
+    public var asOf: Int64?
     /// Only events that were in the log by this position.
-    package var knownAt: UInt64?
-    /// Only events that were in the log by then, Unix milliseconds (``LogReader/known(at:)``).
-    package var knownTime: Int64?
+    public var knownAt: UInt64?
+    /// Only events that were in the log by then, Unix milliseconds: the log keeps when events came.
+    public var knownTime: Int64?
 
-    package init() {}
+    /// A moment; without bounds it is now.
+    public init(asOf: Int64? = nil, knownAt: UInt64? = nil, knownTime: Int64? = nil) {
+        (self.asOf, self.knownAt, self.knownTime) = (asOf, knownAt, knownTime)
+    }
 
     package var isNow: Bool { self == PointInTime() }
 }

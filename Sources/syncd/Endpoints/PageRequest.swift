@@ -150,7 +150,7 @@ struct PageRequest: Sendable {
         do throws(SearchWords.Refusal) {
             said = try SearchWords(request.queryItem("q") ?? "")
         } catch {
-            throw BadParameter(message: "q: \(error.message)", hint: error.hint)
+            throw BadParameter(message: "q: \(error.description)", hint: error.hint)
         }
         var words = SearchQuery(said)
         (words.since, words.until) = (query.since, query.until)

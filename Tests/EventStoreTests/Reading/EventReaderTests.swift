@@ -39,6 +39,80 @@ struct EventReaderTests {
         }
     }
 
+    @Test("A search finds texts as they are shown now, in pages; words that no text can have are refused by code")
+    func search() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) { store.close() } }
+        let reader = try EventReader(store)
+        let said = try store.appendBlocking([
+            .message("두통이 심해요", user: "u-1", conversation: "c-1"),
+            .message("감기예요", user: "u-1", conversation: "c-1"),
+            .message("또 두통", user: "u-2", conversation: "c-2"),
+        ]).compactMap(\.receipt?.position)
+        let words = SearchQuery(try SearchWords("두통"))
+        let first = try patiently { try reader.search(words, limit: 1) }
+        #expect(first.hits.map(\.text) == ["또 두통"] && first.unindexed == 0)
+        #expect(first.hits[0].kind == .message && first.hits[0].ranges == [4..<10])
+        let next = try patiently { try reader.search(words, before: first.next, limit: 1) }
+        #expect(next.hits.map(\.stored.position) == [said[0]] && next.next == nil)
+        var mine = words
+        mine.users = ["u-2"]
+        #expect(try patiently { try reader.search(mine) }.hits.map(\.stored.position) == [said[2]])
+        #expect(throws: SearchWords.Refusal.onlyExcluded) { try SearchWords("-두통") }
+        let refusal: any SillokError = SearchWords.Refusal.empty
+        #expect(refusal.code == "E_PARAMETER" && !refusal.isRetriable && refusal.description == "no words")
+    }
+
+    @Test("What stood at a moment is told as it stood, whatever came since (D24)")
+    func past() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) { store.close() } }
+        let reader = try EventReader(store)
+        let name = EventDraft.json("profile.changed", #"{"fields":{"name":"서연"}}"#, conversation: nil, user: "u-1")
+        _ = try store.appendBlocking([.message("하나", user: "u-1", conversation: "c-1"), name])
+        let then = PointInTime(knownAt: try reader.top())
+        let renamed = EventDraft.json("profile.changed", #"{"fields":{"name":"민준"}}"#, conversation: nil, user: "u-1")
+        _ = try store.appendBlocking([
+            .message("둘", user: "u-1", conversation: "c-1"),
+            .message("셋", user: "u-1", conversation: "c-2"), renamed,
+        ])
+        func told(_ moment: PointInTime) throws -> [String] {
+            let past = reader.asOf(moment)
+            return try patiently {
+                var lines = try past.conversation("c-1").map { "\($0.stored.position)" }
+                for conversation in try past.conversations() {
+                    lines.append("\(conversation.conversation) \(conversation.events)")
+                }
+                let other = try past.summary(of: "c-2")
+                lines.append("\(other?.events ?? 0)")
+                return lines + (try past.profile(of: "u-1").map(\.winner.value))
+            }
+        }
+        #expect(try told(then) == ["2", "c-1 1", "0", #""서연""#])
+        #expect(try told(PointInTime()) == ["4", "2", "c-2 1", "c-1 2", "1", #""민준""#])
+        #expect(try patiently { try reader.asOf(then).history(of: "u-1") }.map(\.stored.position) == [3, 2])
+        #expect(try told(PointInTime(asOf: 0)) == ["0"])
+    }
+
+    @Test(
+        "A receipt is what the checkers take, signed where the node's key is, and counts what it does not prove (INV-19)"
+    )
+    func receipt() throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([.message("하나", user: "u-1"), .message("둘", user: "u-1")])
+        store.close()
+        let reader = try EventReader(open: folder.path)
+        let made = try reader.receipt()
+        #expect(made.isSigned && made.position == 3 && made.uncovered == 0 && made.time > 1_700_000_000_000)
+        #expect(try checked(made.bytes).receipt.heads.map(\.events) == [3])
+        try FileManager.default.removeItem(atPath: store.files.key)
+        let unsigned = try reader.receipt()
+        #expect(!unsigned.isSigned && unsigned.uncovered == 0)
+        #expect(try checked(unsigned.bytes).receipt.maker.position == 3)
+        try Connection(path: store.files.log, mode: .write).execute("DELETE FROM head")
+        #expect(try reader.receipt().uncovered == 3)
+    }
+
     @Test("While the views are built anew a query waits, and misses nothing")
     func rebuilt() throws {
         let (folder, store) = try makeStore()

@@ -42,10 +42,17 @@ func appendAndRead(in folder: String) async throws {
     let found = try await reader.read { try $0.event(receipt.id) }
     try expect(found?.position == receipt.position, "an event is found by its id")
 
+    let page = try await reader.read { try $0.search(SearchQuery(SearchWords("두통"))) }
+    try expect(page.hits.map(\.stored.position) == [receipt.position], "a text is found by its words")
+    let then = try await reader.read { try $0.asOf(PointInTime(knownAt: receipt.position)).summary(of: "c-88") }
+    try expect(then?.events == 1, "a conversation is told as it stood")
+
     try await follow(store, after: receipt.position)
 
     let report = try await reader.read { try $0.verify() }
     try expect(report.answer != .contradicted, "every event has the hash it was stored with")
+    let held = try await reader.read { try $0.receipt() }
+    try expect(held.isSigned && held.position > receipt.position, "a receipt says what the node holds")
 }
 
 /// Follows a store while another task appends to it.

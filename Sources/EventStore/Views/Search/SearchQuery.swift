@@ -1,22 +1,24 @@
 /// What is looked for, and where.
-package struct SearchQuery: Hashable, Sendable {
-    package let words: SearchWords
+public struct SearchQuery: Hashable, Sendable {
+    /// What a text must have, and must not.
+    public let words: SearchWords
     /// Only in these users' histories; empty: all.
-    package var users: [String] = []
+    public var users: [String] = []
     /// Only in these conversations; empty: all.
-    package var conversations: [String] = []
+    public var conversations: [String] = []
     /// Only what these wrote; empty: all.
-    package var authors: [String] = []
+    public var authors: [String] = []
     /// Only events of these types; empty: all. An edit is found as the message that it changed.
-    package var types: [String] = []
+    public var types: [String] = []
     /// Only texts that say they are in one of these languages; empty: all.
-    package var languages: [String] = []
+    public var languages: [String] = []
     /// From here on, Unix milliseconds of display time.
-    package var since: Int64?
+    public var since: Int64?
     /// Up to but not including.
-    package var until: Int64?
+    public var until: Int64?
 
-    package init(_ words: SearchWords) { self.words = words }
+    /// Looks for words everywhere.
+    public init(_ words: SearchWords) { self.words = words }
 
     /// Whether the index alone tells how many texts there are: for all else the texts are read.
     package var isCountable: Bool {
@@ -25,38 +27,49 @@ package struct SearchQuery: Hashable, Sendable {
 }
 
 /// A text that was found.
-package struct SearchHit: Sendable {
+public struct SearchHit: Sendable {
     /// The event that one reads: a message as it was posted, also where the words are those of an edit.
-    package let stored: StoredEvent
+    public let stored: StoredEvent
     /// What the text is.
-    package let kind: SearchHitKind
+    public let kind: SearchHitKind
     /// The words as they are shown now.
-    package let text: String
+    public let text: String
     /// Where the words stand in it, as bytes of UTF-8.
-    package let ranges: [Range<Int>]
+    public let ranges: [Range<Int>]
     /// The edit that the text is from, if it is from one.
-    package let edit: EventID?
+    public let edit: EventID?
     /// When the words were written, and their place among what is found: that of the edit, if they are from one.
-    package let key: DisplayKey
+    public let key: DisplayKey
 }
 
 /// What a text is.
-package enum SearchHitKind: String, CaseIterable, Sendable {
-    case message, reply, transcript, comment, title, name
+public enum SearchHitKind: String, CaseIterable, Sendable {
+    /// What a person said.
+    case message
+    /// What a bot said.
+    case reply
+    /// What was heard in a voice.
+    case transcript
+    /// What was said to an answer of a survey.
+    case comment
+    /// The title of a conversation.
+    case title
+    /// What a user calls themselves.
+    case name
 }
 
 /// Some of what was found.
-package struct SearchPage: Sendable {
+public struct SearchPage: Sendable {
     /// The newest first.
-    package var hits: [SearchHit] = []
+    public internal(set) var hits: [SearchHit] = []
     /// Behind it more may come; there may be none after all. `nil`: that was all.
-    package var next: DisplayKey?
+    public internal(set) var next: DisplayKey?
     /// Whether it ended because the texts came to a MiB.
     package var isLong = false
     /// The last position that the views had applied.
-    package var position: UInt64 = 0
+    public internal(set) var position: UInt64 = 0
     /// How many of the events up to there the index lacked.
-    package var unindexed: UInt64 = 0
+    public internal(set) var unindexed: UInt64 = 0
 
     /// Takes away from ``next`` what it tells of texts that are not shown.
     ///

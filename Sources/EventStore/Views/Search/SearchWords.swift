@@ -1,9 +1,9 @@
 /// What is looked for: `두통 "심해요" -감기` are two phrases that a text must have, and one that it must not.
 ///
 /// A word is a phrase of its own, for Korean text has no spaces where words end: it is found inside of others.
-package struct SearchWords: Hashable, Sendable {
+public struct SearchWords: Hashable, Sendable {
     /// Why words cannot be looked for.
-    package enum Refusal: Error, Hashable {
+    public enum Refusal: Error, Hashable, SillokError {
         /// There is nothing in them but spaces and signs.
         case empty
         /// All of them are words that a text must not have.
@@ -13,7 +13,13 @@ package struct SearchWords: Hashable, Sendable {
         /// A quotation mark opens a phrase and none closes it.
         case openQuote
 
-        package var message: String {
+        /// As of any parameter that is wrong.
+        public var code: String { "E_PARAMETER" }
+        /// Never: the same words are refused again.
+        public var isRetriable: Bool { false }
+
+        /// One sentence for people.
+        public var description: String {
             switch self {
             case .empty: "no words"
             case .onlyExcluded: "only words that a text must not have"
@@ -33,15 +39,18 @@ package struct SearchWords: Hashable, Sendable {
         }
     }
 
-    package static let mostPhrases = 32
-    package static let mostBytes = 2_000
+    /// Most phrases of a query.
+    public static let mostPhrases = 32
+    /// Longest text of a query.
+    public static let mostBytes = 2_000
 
     /// All of these, each at least one token.
-    package let required: [String]
+    public let required: [String]
     /// And none of these.
-    package let excluded: [String]
+    public let excluded: [String]
 
-    package init(_ text: String) throws(Refusal) {
+    /// Reads what someone looks for.
+    public init(_ text: String) throws(Refusal) {
         guard text.utf8.count <= Self.mostBytes else { throw .tooMany }
         var (required, excluded): ([String], [String]) = ([], [])
         var rest = Array(text.unicodeScalars)[...]

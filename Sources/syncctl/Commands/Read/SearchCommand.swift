@@ -130,7 +130,7 @@ enum SearchCommand {
         do throws(SearchWords.Refusal) {
             return try SearchWords(text)
         } catch {
-            throw usageFailure(error.message, hint: error.hint)
+            throw usageFailure(error.description, hint: error.hint)
         }
     }
 }
