@@ -68,10 +68,10 @@ struct EventReaderTests {
         let (folder, store) = try makeStore()
         defer { withExtendedLifetime(folder) { store.close() } }
         let reader = try EventReader(store)
-        let name = EventDraft.json("profile.changed", #"{"fields":{"name":"서연"}}"#, user: "u-1")
+        let name = EventDraft.json("profile.changed", #"{"fields":{"name":"서연"}}"#, conversation: nil, user: "u-1")
         _ = try store.appendBlocking([.message("하나", user: "u-1", conversation: "c-1"), name])
         let then = PointInTime(knownAt: try reader.top())
-        let renamed = EventDraft.json("profile.changed", #"{"fields":{"name":"민준"}}"#, user: "u-1")
+        let renamed = EventDraft.json("profile.changed", #"{"fields":{"name":"민준"}}"#, conversation: nil, user: "u-1")
         _ = try store.appendBlocking([
             .message("둘", user: "u-1", conversation: "c-1"),
             .message("셋", user: "u-1", conversation: "c-2"), renamed,

@@ -356,17 +356,18 @@ struct RoomsViewTests {
         #expect(lists[0] == lists[1])
     }
 
-    @Test("Of more own rooms than are read together each is told once, at the later of its hours in the run and in the tail (D89)")
+    @Test("Of more own rooms than are read together each is told once, at its later hour of the run and the tail (D89)")
     func manyOwnRooms() throws {
         var random = SplitMix64(state: 91)
         var seq = UInt64(0)
         var last: [String: Int64] = [:]
         func said(_ conversation: Int, hour: Int64) -> Event {
             seq += 1
-            last["c-\(conversation)"] = max(last["c-\(conversation)"] ?? .min, hour)
+            let name = "c-\(conversation)"
+            last[name] = max(last[name] ?? .min, hour)
             return event(
                 1, seq, hlc: 200 * Self.hour + Int64(seq), id: seq, time: hour * Self.hour + Int64(seq),
-                conversation: "c-\(conversation)", user: "kim")
+                conversation: name, user: "kim")
         }
         let log = try LogFixture()
         let projector = try Projector(log.files, tails: ViewMemtables())
