@@ -356,7 +356,7 @@ struct RoomsViewTests {
         #expect(lists[0] == lists[1])
     }
 
-    @Test("Of more own rooms than are read together each is told once, at its later hour of the run and the tail (D89)")
+    @Test("Of more own rooms than are read at a time each is told once, at its later hour of run and tail (D89)")
     func manyOwnRooms() throws {
         var random = SplitMix64(state: 91)
         var seq = UInt64(0)
