@@ -19,12 +19,25 @@ extension FeedDesk {
         var isCaughtUp = false
         /// It has had all there was: what comes next is new.
         var isAtEnd = false
+        /// It has more to come, and a turn for that.
+        var isWaiting = false
         /// Its client has to take what is there first.
         var isFull = false
         /// Of one who asks for a page: what is on it.
         var page = FeedPage()
         /// When something was written last, monotonic nanoseconds.
         var wrote: UInt64
+    }
+
+    /// How many streams users have. Who asks for pages is here and gone.
+    var users: [[UInt8]: Int] {
+        var users: [[UInt8]: Int] = [:]
+        for follower in followers.values {
+            guard case .stream = follower.sink else { continue }
+            let caller = follower.request.caller
+            for user in caller.selves where caller.isUser(user) { users[Array(user.utf8), default: 0] += 1 }
+        }
+        return users
     }
 
     /// What comes of one turn; `again`: there is more for it.

@@ -5,8 +5,8 @@ internal import SyncEngine
 
 /// Those who follow the log, and what they are given next. Used by one thread, that of ``FeedHub``.
 ///
-/// Who is at the end of the log gets what was read and written out once for all. Who is behind reads the log, a batch at a time, and the
-/// others have their turn between two batches.
+/// Who is at the end of the log gets what was read and written out once for all. Who is behind reads the log, a batch at a time, by turns of
+/// those who ask: one with many followers waits for himself.
 final class FeedDesk {
     /// Most who follow, and who wait for anything else: the server's places to wait in are no more.
     static let most = 4_096
@@ -26,6 +26,10 @@ final class FeedDesk {
     private var lines: EventLines?
     private var incarnation: UInt64 = 0
     var followers: [UInt64: Follower] = [:]
+    /// Those who have more to come, by who asks.
+    private var behind = TurnQueue<String, UInt64>()
+    /// Whether the hub is at giving those their turns.
+    private var isGoing = false
     /// When the last commits were.
     var commits = CommitTimes()
     private var delays = DurationHistogram()
@@ -59,24 +63,12 @@ final class FeedDesk {
         return figures
     }
 
-    /// How many streams users have. Who asks for pages is here and gone.
-    var users: [[UInt8]: Int] {
-        var users: [[UInt8]: Int] = [:]
-        for follower in followers.values {
-            guard case .stream = follower.sink else { continue }
-            let caller = follower.request.caller
-            for user in caller.selves where caller.isUser(user) { users[Array(user.utf8), default: 0] += 1 }
-        }
-        return users
-    }
-
     // MARK: Coming and going
 
-    /// Takes on who asks, and gives what there is. Returns the followers who have more to come.
-    func open(_ id: UInt64, _ exchange: HTTPExchange, _ request: FeedRequest, durable: UInt64) -> [UInt64] {
+    /// Takes on who asks; what there is comes with its turn.
+    func open(_ id: UInt64, _ exchange: HTTPExchange, _ request: FeedRequest, durable: UInt64) {
         guard followers.count < Self.most else {
-            exchange.refuse(.busy, "\(Self.most) clients follow the log already")
-            return []
+            return exchange.refuse(.busy, "\(Self.most) clients follow the log already")
         }
         do throws(StoreError) {
             let place: FeedPlace?
@@ -86,8 +78,7 @@ final class FeedDesk {
             case .success(let found): place = found
             case .failure(let refusal):
                 guard case .ahead = refusal, case .page(_, let wait) = request.face, wait > 0 else {
-                    exchange.refuse(refusal)
-                    return []
+                    return exchange.refuse(refusal)
                 }
                 place = nil
             }
@@ -98,8 +89,7 @@ final class FeedDesk {
                 sink = .page(exchange, limit: limit, until: now + UInt64(wait) * 1_000_000)
             // Who asks only whether there is something follows nothing.
             case .lines where exchange.request.method == "HEAD", .eventStream where exchange.request.method == "HEAD":
-                exchange.reply(status: 200, contentType: request.face.contentType)
-                return []
+                return exchange.reply(status: 200, contentType: request.face.contentType)
             case .lines, .eventStream:
                 let stream = exchange.startStream(
                     status: 200, contentType: request.face.contentType,
@@ -111,23 +101,48 @@ final class FeedDesk {
                 request: request, sink: sink, filter: request.filter, sight: Sight(request.caller), place: place,
                 wrote: now)
         } catch {
-            exchange.refuse(error)
-            return []
+            return exchange.refuse(error)
         }
-        return turn([id], durable: durable)
+        wait(id)
     }
 
     /// Its client has left.
     func leave(_ id: UInt64) { followers[id] = nil }
 
     /// Its client has taken all there was.
-    func drained(_ id: UInt64, durable: UInt64) -> [UInt64] {
+    func drained(_ id: UInt64) {
         followers[id]?.isFull = false
-        return turn([id], durable: durable)
+        wait(id)
     }
 
-    /// The log has grown.
-    func advanced(durable: UInt64) -> [UInt64] { turn(followers.keys.sorted(), durable: durable) }
+    /// The log has grown: those who are at its end have it at once.
+    func advanced(durable: UInt64) {
+        turn(followers.filter { !$0.value.isWaiting }.keys.sorted(), durable: durable)
+    }
+
+    /// Whether someone is behind for whom the hub is not yet to call ``next(durable:)``.
+    func mustGoOn() -> Bool {
+        guard !isGoing, !behind.isEmpty else { return false }
+        isGoing = true
+        return true
+    }
+
+    /// Gives the one whose turn it is what is next. Returns whether others wait for theirs.
+    func next(durable: UInt64) -> Bool {
+        if let id = behind.popFirst() {
+            followers[id]?.isWaiting = false
+            turn([id], durable: durable)
+        }
+        isGoing = !behind.isEmpty
+        return isGoing
+    }
+
+    /// It has its turn behind one of each other who asks.
+    private func wait(_ id: UInt64) {
+        guard let follower = followers[id], !follower.isWaiting else { return }
+        followers[id]?.isWaiting = true
+        behind.append(id, of: follower.request.caller.actor.principal)
+    }
 
     /// Something that matters only now: for those who can take it at once.
     func tell(_ item: LiveItem) {
@@ -155,7 +170,7 @@ final class FeedDesk {
                 continue
             }
             switch follower.sink {
-            case .page(_, _, let until) where now >= until: _ = turn([id], durable: durable)
+            case .page(_, _, let until) where now >= until && !follower.isWaiting: turn([id], durable: durable)
             case .page: break
             case .stream(let stream):
                 guard let place = follower.place, !follower.isFull, now >= follower.wrote + Self.heartbeat else {
@@ -212,24 +227,21 @@ final class FeedDesk {
 
     // MARK: Giving
 
-    /// Gives each of them what is next. Returns those for whom there is more.
-    func turn(_ ids: [UInt64], durable: UInt64) -> [UInt64] {
+    /// Gives each of them what is next. Those for whom there is more wait for their turn.
+    private func turn(_ ids: [UInt64], durable: UInt64) {
         do throws(StoreError) {
             let log = try currentLog()
             try extendRecent(log, through: durable)
-            var again: [UInt64] = []
             for id in ids {
                 guard let follower = followers[id], !follower.isFull else { continue }
                 switch try turn(id, follower, log, durable) {
-                case .again: again.append(id)
+                case .again: wait(id)
                 case .rests: break
                 case .ended: followers[id] = nil
                 }
             }
-            return again
         } catch {
             for id in ids { fail(id, error) }
-            return []
         }
     }
 

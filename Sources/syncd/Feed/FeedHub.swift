@@ -73,7 +73,8 @@ final class FeedHub: Sendable {
             guard let self else { return }
             // Before it is read how far the log is: no commit goes unnoticed in between.
             want()
-            again(desk.open(id, exchange, request, durable: durable))
+            desk.open(id, exchange, request, durable: durable)
+            goOn(desk)
         }
         if !isTaken { exchange.refuse(.closed) }
     }
@@ -144,16 +145,17 @@ final class FeedHub: Sendable {
 
     private func drained(_ id: UInt64) {
         worker.submit { [weak self] desk in
-            if let self { again(desk.drained(id, durable: durable)) }
+            desk.drained(id)
+            self?.goOn(desk)
         }
     }
 
-    /// Each of them has its next batch behind the jobs that wait.
-    private func again(_ ids: [UInt64]) {
-        for id in ids {
-            worker.submit { [weak self] desk in
-                if let self { again(desk.turn([id], durable: durable)) }
-            }
+    /// Those who are behind have their turns, each behind the jobs that wait.
+    private func goOn(_ desk: FeedDesk) { if desk.mustGoOn() { next() } }
+
+    private func next() {
+        worker.submit { [weak self] desk in
+            if let self, desk.next(durable: durable) { next() }
         }
     }
 
@@ -176,7 +178,8 @@ final class FeedHub: Sendable {
                 return state.commits
             }
             desk.commits.add(commits)
-            again(desk.advanced(durable: durable))
+            desk.advanced(durable: durable)
+            goOn(desk)
         }
     }
 
@@ -200,6 +203,7 @@ final class FeedHub: Sendable {
         worker.submit { [weak self] desk in
             guard let self else { return }
             desk.tick(durable: durable)
+            goOn(desk)
             let isEmpty = desk.isEmpty
             state.withLock { $0.isWanted = !isEmpty }
             if !isEmpty { arm() }

@@ -103,6 +103,9 @@ struct FeedRequest: Sendable {
     private static func filter(_ request: HTTPRequest) throws(BadParameter) -> (EventFilter, isLocal: Bool) {
         var filter = EventFilter()
         filter.types = request.queryItems("type")
+        if let type = TypePattern.misspelt(in: filter.types) {
+            throw BadParameter(message: "type: '\(type)' is no pattern", hint: TypePattern.hint)
+        }
         filter.users = TextSet(request.queryItems("user"))
         filter.authors = TextSet(request.queryItems("author"))
         filter.conversations = TextSet(request.queryItems("conversation"))

@@ -83,6 +83,9 @@ enum SubscriptionRequest: Sendable {
     /// A filter that will never let anything pass is hardly meant.
     private static func checkFilter(_ object: JSONObject) throws(BadParameter) {
         let types = object.object("filter")?.strings("type") ?? []
+        if let type = TypePattern.misspelt(in: types) {
+            throw BadParameter(message: "filter.type: '\(type)' is no pattern", hint: TypePattern.hint)
+        }
         guard !types.isEmpty, types.allSatisfy(ReservedType.isOfAccess) else { return }
         throw BadParameter(
             message: "filter: no subscription hands out events of access.*",
