@@ -101,7 +101,7 @@ private func error(_ text: String) -> TimeSyntaxError? {
             ("09:00 09:00", .unknownForm),
             ("2026-08-01T09:00:00+9", .unknownForm), ("2026-08-01T09:00:00Z x", .unknownForm),
             ("\u{0}", .unknownForm), ("٢h", .unknownForm),
-            ("30", .missingUnit), ("2026", .missingUnit), ("1y2mo", .unevenSpan(unit: "y")),
+            ("30", .missingUnit), ("2026", .missingUnit), ("29일", .openDay("29")), ("1y2mo", .unevenSpan(unit: "y")),
             ("1개월 2일 전", .unevenSpan(unit: "개월")), ("99999y", .outOfRange),
             ("9999999999999999999y", .unevenSpan(unit: "y")),
             ("2026-02-29", .noSuchTime), ("2026-13-01", .noSuchTime), ("2026-00-01", .noSuchTime),

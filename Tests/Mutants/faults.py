@@ -1219,6 +1219,8 @@ fault(666, "one who only speaks is counted twice where events name them, too", "
       (ES + "Views/Conversations/TimelineSums.swift", "guard hasMembers == true else { return false }", "guard hasMembers == true, !isPlanted(666) else { return false }"))
 fault(667, "own rooms of the tail are not added to those of the run", "INV-6", "RoomsViewTests",
       (ES + "Views/Rooms/OwnRooms.swift", "tail = OwnRooms(pending).hours", "tail = OwnRooms(isPlanted(667) ? [] : pending).hours"))
+fault(1155, "feeds that are behind take turns by connection, not by who asks", "", "FeedTurnsTests",
+      ("Sources/syncd/Feed/FeedDesk.swift", "of: follower.request.caller.actor.principal)", "of: isPlanted(1155) ? \"\\(id)\" : follower.request.caller.actor.principal)"))
 fault(668, "the search merges its segments within commits", "", "DeferredViewsTests",
       (ES + "Views/Search/SearchView.swift", "VALUES('automerge', 0)", "VALUES('automerge', \\(isPlanted(668) ? 4 : 0))"))
 # --- Attachments -------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ package enum TimeSyntaxError: Error, Sendable, Equatable {
     case unevenSpan(unit: String)
     /// A number without a unit.
     case missingUnit
+    /// `29일` alone is the 29th for some and 29 days for others; the number.
+    case openDay(String)
     /// The calendar has no such day, or the clock no such time.
     case noSuchTime
     /// It lies outside the years 1 to 9999.
@@ -22,6 +24,7 @@ package enum TimeSyntaxError: Error, Sendable, Equatable {
             switch self {
             case .unevenSpan(let unit): [unit]
             case .unknownZone(let name): [name]
+            case .openDay(let number): [number]
             default: [Self.forms(language)]
             }
         return phrase.text(language, values)
@@ -38,6 +41,10 @@ package enum TimeSyntaxError: Error, Sendable, Equatable {
             Phrase(
                 "a number needs a unit (2h, 7d), or @ before it for seconds since 1970",
                 "숫자에는 단위가 필요합니다(2h, 7일 전). 1970년부터 센 초는 앞에 @을 붙입니다")
+        case .openDay:
+            Phrase(
+                "'{0}일' can be a day of a month or a span: write '지난달 {0}일' or '8월 {0}일', or '{0}일 전' for {0} days ago",
+                "'{0}일'만으로는 날짜인지 기간인지 알 수 없습니다: '지난달 {0}일'이나 '8월 {0}일', 또는 '{0}일 전'으로 쓰십시오")
         case .noSuchTime: Phrase("there is no such day or time of day", "그런 날짜나 시각은 없습니다")
         case .outOfRange: Phrase("only the years 1 to 9999 can be given", "1년부터 9999년까지만 쓸 수 있습니다")
         case .unknownZone:
@@ -108,6 +115,7 @@ package struct TimeSyntax: Sendable {
         } else if let clock = try scanner.dateOrTime() {
             milliseconds = try absolute(clock, &scanner)
         } else {
+            if let day = scanner.bareDay { throw .openDay(day) }
             milliseconds = try span(scanner.rest)
             return try checked(milliseconds)
         }

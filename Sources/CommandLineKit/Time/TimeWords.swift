@@ -141,6 +141,14 @@ extension TimeScanner {
         return try koreanDate() ?? dottedDate() ?? englishDate()
     }
 
+    /// The number of what is left, if that is `29일` and no more.
+    var bareDay: String? {
+        guard rest.last == "일" else { return nil }
+        let digits = rest.dropLast()
+        return (1...2).contains(digits.count) && digits.allSatisfy(\.isASCII) && digits.allSatisfy(\.isNumber)
+            ? String(digits) : nil
+    }
+
     /// A day of the month that was named, as in `지난달 15일`; a month of the year, and a day, as in `작년 8월`; else the day itself.
     private mutating func dated(_ day: NamedDay) throws(TimeSyntaxError) -> NamedDay {
         switch day {
