@@ -28,7 +28,7 @@ struct FeedTurnsTests {
         return descriptor
     }
 
-    @Test("A user with many feeds from the beginning waits for himself: another's page takes a few times as long as alone")
+    @Test("A user with many feeds from the beginning waits for himself; the page of another one does not")
     func turns() throws {
         let port = try freePort()
         let daemon = try DaemonProcess("n")
