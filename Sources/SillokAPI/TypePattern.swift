@@ -8,7 +8,8 @@ package enum TypePattern {
     package static func misspelt(in types: [String]) -> String? { types.first { $0.contains("*") && !isPattern($0) } }
 
     /// What to say of one that is misspelt.
-    package static let hint = "message.* for all that begin with 'message.', * for all there are, or a type by its whole name"
+    package static let hint =
+        "message.* for all that begin with 'message.', * for all there are, or a type by its whole name"
 
     private static func isPattern(_ type: String) -> Bool {
         type == "*" || type.hasSuffix(".*") && type.count > 2 && !type.dropLast(2).contains("*")
