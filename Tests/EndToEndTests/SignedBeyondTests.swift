@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventStore
 
-/// Events that a node has signed and that are not here: the same files get the same answer, whoever has them open.
+/// Events that a node has signed and that are not here: the same files get the same answer, open or not.
 @Suite(.timeLimit(.minutes(5)))
 struct SignedBeyondTests {
     private let folder: TemporaryFolder
