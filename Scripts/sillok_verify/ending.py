@@ -99,7 +99,7 @@ class Ending:
                 f' of which {origin.seq} are here'
             )
             is_lost = origin.name.encode() in self.known.lost_origins
-            if self.known.is_running or is_lost or origin.id in self.known.forks:
+            if is_lost or origin.id in self.known.forks:
                 self.report.remarks(what)
             else:
                 self.report.doubts(what)

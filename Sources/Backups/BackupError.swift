@@ -32,6 +32,8 @@ package enum BackupError: Error, Hashable, Sendable {
     case log(SnapshotError)
     /// The log has payloads behind a position that erasures let go which are applied: a hand has put them back.
     case putBack(rows: Int, after: UInt64)
+    /// An event of the log has lost its payload, and no erasure says so.
+    case lost(Dot)
     /// A command that was to take or give the backup has failed.
     case command(String, status: Int32)
     /// It was stopped by the user.
@@ -60,7 +62,7 @@ package enum BackupError: Error, Hashable, Sendable {
         case .busy: "E_BACKUP_BUSY"
         case .erasing: "E_BACKUP_ERASING"
         case .unsigned: "E_BACKUP_UNSIGNED"
-        case .log, .putBack: "E_BACKUP_LOG"
+        case .log, .putBack, .lost: "E_BACKUP_LOG"
         case .command: "E_BACKUP_COMMAND"
         case .interrupted: "E_INTERRUPTED"
         }
@@ -91,6 +93,8 @@ extension BackupError: CustomStringConvertible {
         case .putBack(let rows, let after):
             "the log has what \(rows == 1 ? "an event" : "\(rows) events") behind position \(after) said before being erased: a hand has put "
                 + "it back. A start of syncd takes it away again"
+        case .lost(let dot):
+            "the payload of event \(dot) is gone, and no erasure says so: a hand has taken it away, or the erasure has not come yet"
         case .command(let command, let status): "'\(command)' has failed (status \(status))"
         case .interrupted: "stopped"
         }

@@ -243,12 +243,16 @@ package final class BackupWriter {
                 let piece = try logged { () throws(StoreError) in try source.piece(after: done, through: through) }
                 let checked: CheckedRows
                 let putBack: Int
+                let emptied: [EventHeader]
                 do throws(SnapshotError) {
                     checked = try CheckedRows(piece.rows, using: sha)
                     try chain.take(checked, using: sha)
                     putBack = try erased.count(in: checked, owners)
+                    emptied = try checked.emptied()
                 } catch { throw .log(error) }
                 guard putBack == 0 else { throw .putBack(rows: putBack, after: done) }
+                let lost = try logged { () throws(StoreError) in try source.uncovered(emptied, owners) }
+                if let lost { throw .lost(lost) }
                 try writer.add(piece, checked)
                 done = piece.rows.last
             }

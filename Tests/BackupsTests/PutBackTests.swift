@@ -264,19 +264,4 @@ struct PutBackTests {
         try archive.create()
         #expect(try ByteScan.find([word], in: [archive.restore("after", first.id).folder]).isEmpty)
     }
-
-    /// What `to` lacks of the events of `from`, as a peer sends it; with the erasures in it applied.
-    private func carry(_ from: EventStore, _ to: EventStore) throws {
-        try from.flushBlocking()
-        let known = try LogReader(to.files).vector()
-        let outgoing = try OutgoingReader(from)
-        let batch = try outgoing.batch(
-            after: try outgoing.start(for: known), lacking: known, limits: OutgoingLimits())
-        let verified = try to.makeVerifierBlocking().verify(batch.events, batch.coverage)
-        try blocking { to.ingest(verified, completion: $0) }
-        // As the daemon does.
-        try to.confirmErasures()
-        try to.finishErasures()
-        try to.flushBlocking()
-    }
 }

@@ -200,6 +200,16 @@ struct ErasureProgramTests {
             let late = try Programs.syncctl(node.store, what + ["--confirm", path, "--up-to", reach])
             #expect(late.code == 75 && late.errors.contains("E_PLAN"), "\(late.errors)")
         }
+        // Nor is there another answer where all of it is gone.
+        let again = TemporaryFolder.unusedPath()
+        defer { try? FileManager.default.removeItem(atPath: again) }
+        #expect(try Programs.syncctl(node.store, what + Self.decided + ["--plan", again]).code == 0)
+        #expect(try Programs.syncctl(node.store, what + ["--confirm", again]).code == 0)
+        let twice = try Programs.syncctl(node.store, what + ["--confirm", again])
+        #expect(twice.code == 75 && twice.errors.contains("E_PLAN"), "\(twice.errors)")
+        let body = try String(contentsOfFile: again, encoding: .utf8)
+        let answer = APIClient(socket: node.store + "/api.sock").ask("POST", "/v1/erasures", body: body)
+        #expect(answer?.0 == 409 && answer?.1.first?["code"] as? String == "E_PLAN", "\(String(describing: answer))")
         // A plan of an earlier release names no vector.
         var plan = try #require(
             JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: path))) as? [String: Any])
@@ -209,7 +219,7 @@ struct ErasureProgramTests {
         #expect(old.code == 75 && old.errors.contains("E_PLAN"), "\(old.errors)")
         let forged = #"{"type":"user.erased","user":"u-1","data":{}}"# + "\n"
         #expect(try node.syncctl("append", "-", input: forged).errors.contains("E_RESERVED"))
-        #expect(try node.syncctl("erase", "status", "--json").lines.count == 2)
+        #expect(try node.syncctl("erase", "status", "--json").lines.count == 3)
     }
 
     @Test("Killed while it erases, the node goes on when it starts, and nothing is left (INV-11)")

@@ -142,4 +142,44 @@ struct PageExportTests {
             ["export", "--format", "html", "--conversation", "c", "--out", other, "--proof", "--url", "unix:/x"])
         #expect(named.code == 64, "\(named.errors)")
     }
+
+    @Test("The proof of a part has what changed its messages, and what its head says, whenever that came")
+    func proofOfPart() throws {
+        let daemon = try DaemonProcess("n")
+        try daemon.start()
+        let names = ["시작", "바꾼 이름", "먼저", "안", "나중"]
+        let ids = Dictionary(uniqueKeysWithValues: names.map { ($0, UUID().uuidString.lowercased()) })
+        func line(_ type: String, _ user: String, _ day: Int, _ data: String, _ name: String? = nil) -> String {
+            let id = name.flatMap { ids[$0] }.map { #""id":"\#($0)","# } ?? ""
+            return #"{\#(id)"type":"\#(type)","subject":"conversation/c","user":"\#(user)","#
+                + #""time":"2026-01-0\#(day)T01:00:00Z","data":\#(data)}"#
+        }
+        let lines = [
+            line("conversation.started", "kim", 1, #"{"title":"처음 이름","participants":["kim","lee"]}"#, "시작"),
+            line("conversation.renamed", "kim", 1, #"{"title":"둘째 이름"}"#),
+            line("message.posted", "kim", 2, #"{"text":"하나"}"#, "먼저"),
+            line("message.posted", "kim", 3, #"{"text":"둘"}"#, "안"),
+            line("message.edited", "kim", 5, #"{"message":"\#(ids["안"] ?? "")","text":"고친 둘"}"#, "나중"),
+            line("message.edited", "kim", 5, #"{"message":"\#(ids["먼저"] ?? "")","text":"고친 하나"}"#),
+            line("message.retracted", "kim", 6, #"{"message":"\#(ids["안"] ?? "")","reason":"물린 까닭"}"#),
+            line("conversation.renamed", "kim", 7, #"{"title":"끝 이름"}"#, "바꾼 이름"),
+        ]
+        let run = try daemon.syncctl("append", "-", "--json", input: lines.joined(separator: "\n") + "\n")
+        #expect(run.code == 0, "\(run.errors)")
+        let out = folder.file("c.html")
+        let made = try export(
+            daemon.store,
+            ["--out", out, "--proof", "--since", "2026-01-03T00:00:00Z", "--until", "2026-01-04T00:00:00Z"])
+        #expect(made.code == 0, "\(made.errors)")
+        let page = try String(contentsOfFile: out, encoding: .utf8)
+        #expect(["끝 이름", "둘", "고친 둘", "물린 까닭"].allSatisfy(page.contains) && !page.contains("하나"))
+        let proof = try String(contentsOfFile: folder.file("c.proof"), encoding: .utf8)
+        for text in ["처음 이름", "끝 이름", #"\"둘\""#, "고친 둘", "물린 까닭"] {
+            #expect(proof.contains(text), "\(text)")
+        }
+        // What the page does not show is no one's business.
+        for text in ["둘째 이름", "하나"] { #expect(!proof.contains(text), "\(text)") }
+        let check = try daemon.syncctl("check-proof", folder.file("c.proof"), "--json")
+        #expect(check.code == 0 && check.lines.last?["events"] as? Int == 5, "\(check.output)")
+    }
 }

@@ -1591,7 +1591,7 @@ fault(877, "a backup's stamps need not ascend", "INV-3", "StampOrderTests",
 fault(878, "an evidence file's newest events may be missing", "INV-3", "EvidenceTransferTests",
       (ES + "Audit/EvidenceImport.swift", ".filter { $0.size < $0.signed }", ".filter { $0.size < $0.signed && !isPlanted(878) }"))
 fault(879, "a log is proven that has less than its origin has signed", "INV-3", "EvidenceTransferTests",
-      (ES + "Audit/CoverageCheck.swift", "guard head.size > origin.seq else", "guard head.size > origin.seq, !isPlanted(879) else"))
+      (ES + "Audit/CoverageCheck.swift", "guard head.size > here else", "guard head.size > here, !isPlanted(879) else"))
 fault(880, "an evidence file gives no payload back", "INV-4", "EvidenceTransferTests",
       (ES + "Audit/EvidenceImport.swift", "            payloads.append(CarriedPayload", "            if !isPlanted(880) { payloads.append(CarriedPayload"),
       (ES + "Audit/EvidenceImport.swift", "(dot: dot, salt: salt, payload: payload))", "(dot: dot, salt: salt, payload: payload)) }"))

@@ -10,7 +10,7 @@ extension LogAudit {
             AND length(proof) % 32 = 0 AND size > 0 AND (head > size OR head < 0), \
             typeof(head) = 'integer' AND (head < 0 OR head > \(Limits.number)) FROM reach ORDER BY origin
             """)
-        defer { select.reset() }
+        var beyond: [(head: TreeHead, index: Int)] = []
         while try select.step() {
             let ref = select.int64(0)
             guard let index = indexes[ref] else {
@@ -35,21 +35,37 @@ extension LogAudit {
             let faults = try faults(of: reach, index)
             if faults.isEmpty {
                 origins[index].isVouched(to: reach.size)
-                tell(of: reach.coverage.head.head, origins[index])
+                beyond.append((reach.coverage.head.head, index))
             }
             for fault in faults {
                 findings.add(.heads, "origin \(proof.id): the head at \(reach.coverage.head.head.size) \(fault)")
             }
         }
+        // What a writer has stored since is seen only when nothing is read any more.
+        select.reset()
+        for (head, index) in beyond { try tell(of: head, origins[index]) }
     }
 
-    /// Says where a node has signed more events than are here. A writer may be catching up, of a fork the others may be elsewhere, and the
-    /// origin that took over says what its own node has lost.
-    private mutating func tell(of head: TreeHead, _ origin: OriginProof) {
-        guard head.size > origin.seq else { return }
-        let text = "origin \(origin.id): its node has signed \(head.size) events, of which \(origin.seq) are here"
+    /// Says where a node has signed more events than are here. Of a fork the others may be elsewhere, and the origin that took over says what
+    /// its own node has lost.
+    private mutating func tell(of head: TreeHead, _ origin: OriginProof) throws(DatabaseError) {
+        let here = try present(origin, atLeast: head.size)
+        guard head.size > here else { return }
+        let text = "origin \(origin.id): its node has signed \(head.size) events, of which \(here) are here"
         let isSucceeded = successions.contains { $0.1.previous == origin.id }
-        if isWritten || isSucceeded || forked.contains(origin.id) { remarks.append(text) } else { notes.append(text) }
+        if isSucceeded || forked.contains(origin.id) { remarks.append(text) } else { notes.append(text) }
+    }
+
+    /// How many events of an origin are here. Beside a writer the rest may be about to come, and is waited for a moment.
+    private func present(_ origin: OriginProof, atLeast size: UInt64) throws(DatabaseError) -> UInt64 {
+        var here = origin.seq
+        guard isWritten else { return here }
+        for attempt in 0..<Verifier.patience.all / Verifier.patience.each where here < size {
+            if attempt > 0 { sleepMilliseconds(Verifier.patience.each) }
+            let seq = try connection.integer("SELECT max(seq) FROM event WHERE origin = ?", .integer(origin.ref))
+            here = max(here, UInt64(clamping: seq ?? 0))
+        }
+        return here
     }
 
     private mutating func faults(of reach: PendingCoverage, _ index: Int) throws(DatabaseError) -> [String] {

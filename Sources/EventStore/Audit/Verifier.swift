@@ -59,8 +59,8 @@ package struct Verifier: Sendable {
 }
 
 extension Verifier {
-    /// How long, and how often, is looked for a head, milliseconds.
-    private static let patience = (all: 1_000, each: 50)
+    /// How long, and how often, is looked for what a writer has not stored yet, milliseconds.
+    static let patience = (all: 1_000, each: 50)
 
     /// A writer that has nothing to do signs its last events a quarter of a second after them: waits for that.
     private func awaitHead() throws(StoreError) {

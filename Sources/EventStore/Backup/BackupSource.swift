@@ -7,6 +7,8 @@ package final class BackupSource {
     let log: LogReader
     private let rows: SnapshotReader
     private let sha = SHA256()
+    /// What lets payloads of the log go, as far as it has been read.
+    private var known = Erasures()
 
     /// Bytes of a piece.
     static let piece = 512 << 10
@@ -87,6 +89,27 @@ package final class BackupSource {
         return later
     }
 
+    /// The first of these events, which have no payload, that no erasure covers. What has come since counts: an erasure may be applied while
+    /// rows are read.
+    ///
+    /// - Parameter owners: Whose the origins are.
+    package func uncovered(
+        _ headers: [EventHeader], _ owners: [OriginID: NodeID]
+    ) throws(StoreError) -> Dot? {
+        func first() -> Dot? {
+            headers.first { header in
+                owners[header.dot.origin].map { !known.covers(Erasures.Place(header, of: $0)) } ?? true
+            }?.dot
+        }
+        guard first() != nil else { return nil }
+        known = Erasures(keeper: identity.node)
+        for found in try log.erasures() { known.take(found.event, of: found.node) }
+        for lost in try ProvenErasure.kept(files) ?? [] {
+            if let event = lost.event(of: identity.node, using: sha) { known.take(event, of: identity.node) }
+        }
+        return first()
+    }
+
     /// Which of these attachments events of the log name. Reads the whole log.
     package func named(_ digests: Set<Digest>) throws(StoreError) -> Set<Digest> {
         digests.isEmpty ? [] : try log.namedAttachments().intersection(digests)
@@ -122,6 +145,12 @@ extension CheckedRows {
             let digests = event.attachments
             return digests.isEmpty ? nil : (rows.after + UInt64(index) + 1, digests)
         }
+    }
+
+    /// The headers of rows without payload.
+    package func emptied() throws(SnapshotError) -> [EventHeader] {
+        guard list.contains(where: { $0.has(SnapshotRows.Flag.erased) }) else { return [] }
+        return try events().filter(\.isErased).map(\.header)
     }
 
     /// The positions of rows without payload.

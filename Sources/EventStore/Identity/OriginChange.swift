@@ -73,7 +73,7 @@ package struct OriginSuccession: Hashable, Sendable {
     /// How many of its events were here then.
     package let had: UInt64
     /// How many were known to exist; at least `had`.
-    package let known: UInt64
+    package var known: UInt64
     /// What was found when the log had been cut, by the name of its ``CutEvidence``.
     package let evidence: String?
 
@@ -93,6 +93,8 @@ package struct OwnOrigin: Hashable, Sendable {
     package let id: OriginID
     /// How many of its events are here.
     package let size: UInt64
+    /// How many its signed heads speak of; at least `size`.
+    package let signed: UInt64
     /// Whether the node appends to it now.
     package let isCurrent: Bool
     /// When it was started, Unix milliseconds.
@@ -110,7 +112,9 @@ extension LogReader {
             guard let first = try event(Dot(origin: origin.id, seq: 1)) else { continue }
             own.append(
                 OwnOrigin(
-                    id: origin.id, size: origin.size, isCurrent: origin.ref == current,
+                    id: origin.id, size: origin.size,
+                    signed: max(origin.size, try reach(of: origin.id)?.coverage.head.head.size ?? 0),
+                    isCurrent: origin.ref == current,
                     started: first.event.header.hlc.milliseconds, succession: OriginStart(first.event)?.succession))
         }
         return own.sorted { ($0.started, $0.id) < ($1.started, $1.id) }

@@ -104,7 +104,7 @@ package enum AnswerScope: Hashable, Sendable {
     }
 
     /// Whether an event with this header belongs to it. Texts are equal when their bytes are; what cannot be read has no user.
-    func contains(_ header: EventHeader) -> Bool {
+    package func contains(_ header: EventHeader) -> Bool {
         switch self {
         case .user(let user): !header.isOpaque && header.user.hasSameBytes(as: user)
         case .conversation(let id): header.conversation?.hasSameBytes(as: id) ?? false

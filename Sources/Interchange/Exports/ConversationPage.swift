@@ -34,6 +34,8 @@ package final class ConversationPage: ConversationWriter {
     package let survey: SurveyWish? = nil
     package let leftOut: [String: Int] = [:]
     package private(set) var written = 0
+    /// Events that the page shows words of beside those of its part: of its head, and what changed its messages.
+    package var quoted: Set<EventID> { others.union([titled].compactMap(\.self)) }
     /// The file beside the page that proves it, and its SHA-256.
     package var proof: (name: String, digest: Digest)?
     private let settings: Settings
@@ -41,11 +43,18 @@ package final class ConversationPage: ConversationWriter {
     private var out = PageMarkup()
     private var day: CivilTime?
     private var previous: EventID?
+    /// What has given the conversation its title, as far as is known.
+    private var titled: EventID?
+    private var others: Set<EventID> = []
     private var names: [String: String] = [:]
     private var seen = Recent<EventID, (who: String, text: String)>(most: 20_000)
     /// So many bytes of pictures the page has room for.
     private var pictureRoom = PageAttachment.mostOfPage
     private static let mostNames = 10_000
+    /// So many participants stand in the head.
+    private static let mostParticipants = 50
+    /// What the head is made of.
+    package static let typesOfHead = ["conversation.started", "conversation.renamed", "participant.joined"]
     /// Most origins whose heads the page tells.
     private static let mostHeads = 20
 
@@ -69,7 +78,7 @@ package final class ConversationPage: ConversationWriter {
         let title = conversation.title ?? conversation.id
         out.head(Sanitizer.line(title), language: settings.language.rawValue)
         term(.conversation, conversation.id)
-        let participants = conversation.participants.prefix(50).map(shownName)
+        let participants = conversation.participants.prefix(Self.mostParticipants).map(shownName)
         if !participants.isEmpty {
             let more = conversation.participants.count - participants.count
             term(.participants, participants.joined(separator: ", ") + (more > 0 ? ", + \(more)" : ""))
@@ -86,6 +95,16 @@ package final class ConversationPage: ConversationWriter {
         out.element("p", "class=\"fine\"", fine.joined(separator: " "))
         out.raw("\n</header>\n<main>\n")
         return taken()
+    }
+
+    /// Takes note of an event of ``typesOfHead``, in display order, if the head has words of it.
+    package func note(_ entry: TimelineEntry) {
+        let event = entry.stored.event
+        guard let payload = event.payload.map({ JSONObject(validated: $0) }) else { return }
+        if let title = conversation.title, payload.string("title") == title { titled = event.header.id }
+        let named = (payload.strings("participants") ?? []) + [payload.string("user")].compactMap(\.self)
+        let shown = conversation.participants.prefix(Self.mostParticipants)
+        if shown.contains(where: named.contains) { others.insert(event.header.id) }
     }
 
     private var part: String {
@@ -217,6 +236,8 @@ package final class ConversationPage: ConversationWriter {
 
     /// Who changed it, when, and what stood there before.
     private func changes(_ history: MessageHistory, first: String?) {
+        others.formUnion(history.amendments.map(\.id))
+        others.formUnion([history.edit, history.retraction].compactMap { $0?.id })
         let hidden = history.count - history.amendments.count
         if hidden > 0 { change(word(.hidden, String(hidden)), nil) }
         let own = history.amendments.filter { $0.isEdit && $0.counts }

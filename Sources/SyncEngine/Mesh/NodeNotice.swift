@@ -174,12 +174,14 @@ extension NodeNotice {
                 + "operating/trouble.md, 'A log that was cut'", at: cut.at)
     }
 
-    /// The last change of origin, and earlier ones after which something is still missing.
+    /// The last change of origin, and earlier ones after which something is still missing. A signed head may know of more events than the
+    /// change did.
     static func open(_ own: [OwnOrigin]) -> [OriginTurn] {
         own.compactMap { origin in
-            guard let succession = origin.succession else { return nil }
-            let size = own.first { $0.id == succession.previous }?.size ?? 0
-            guard origin.isCurrent || size < succession.known else { return nil }
+            guard var succession = origin.succession else { return nil }
+            let previous = own.first { $0.id == succession.previous }
+            succession.known = max(succession.known, previous?.signed ?? 0)
+            guard origin.isCurrent || previous?.size ?? 0 < succession.known else { return nil }
             return OriginTurn(succession: succession, origin: origin.id, at: origin.started)
         }
     }

@@ -91,6 +91,8 @@ enum EraseCommand {
         }
         let contacts = planned == nil ? try Self.contacts(session, target, files) : []
         try show(session, plan, planned, contacts)
+        // Also where all of it is erased by now.
+        if let planned, !planned.holds(plan) { throw changed }
         let withShared = (planned.map(\.shared) ?? choice(session, .shared)) != false
         guard !plan.isEmpty(planned?.reach ?? .plan, withShared: withShared) else {
             if contacts.isEmpty { session.say(.eraseNothing) }
@@ -104,7 +106,6 @@ enum EraseCommand {
             return .success
         }
         var order = if let planned { planned } else { try decided(session, target) }
-        if planned != nil, !order.holds(plan) { throw changed }
         let undecided = order.undecided(plan)
         guard undecided.isEmpty else {
             let options = undecided.map { "--\($0.rawValue)" }

@@ -203,6 +203,12 @@ struct FormatExport {
             if let value = wish.value, !conversation.answers.has(value) { return }
         }
         try output.write(writer.begin(conversation))
+        if let page, page.isProven, query != TimelineQuery() {
+            // What the head says may have been said before the part that is wanted, or after it.
+            var head = TimelineQuery()
+            head.types = ConversationPage.typesOfHead
+            try reads.timeline(owner, head) { row throws(CommandFailure) in page.page.note(try entry(row)) }
+        }
         try write(owner, scope.conversations)
         try page?.prove(query)
         try output.write(writer.end())

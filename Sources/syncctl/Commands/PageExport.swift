@@ -14,6 +14,7 @@ final class PageExport {
     private let conversation: String
     /// Where the proof goes; `nil` where none is wanted.
     private let proof: String?
+    var isProven: Bool { proof != nil }
 
     init(
         _ session: Session, _ reads: Reads, _ settings: ConversationPage.Settings, of conversation: String
@@ -51,12 +52,16 @@ final class PageExport {
         }
     }
 
-    /// Writes what proves the events that `query` finds, where it is wanted. The page was read before: its events are all among them.
+    /// Writes what proves the events that `query` finds, and the others that the page shows words of, where it is wanted. The page was read
+    /// before: its events are all among them.
     func prove(_ query: TimelineQuery) throws(CommandFailure) {
         guard let path = proof else { return }
         let output = try ByteOutput(session, to: path)
         let sha = RunningSHA256()
-        code = try ProofOutput.run(session, .conversation(conversation), query) { piece throws(CommandFailure) in
+        // Of a whole conversation the query finds them.
+        let others = query == TimelineQuery() ? [] : page.quoted
+        code = try ProofOutput.run(session, .conversation(conversation), query, with: others) {
+            piece throws(CommandFailure) in
             try output.write(piece)
             sha.add(piece[...])
         }

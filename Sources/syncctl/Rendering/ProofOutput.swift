@@ -14,9 +14,11 @@ enum ProofOutput {
 
     /// What the query finds of an owner's events.
     ///
-    /// - Parameter put: Takes the bytes; `nil`: they go to the output.
+    /// - Parameters:
+    ///   - others: More of the owner's events, found or not.
+    ///   - put: Takes the bytes; `nil`: they go to the output.
     static func run(
-        _ session: Session, _ owner: TimelineOwner, _ query: TimelineQuery,
+        _ session: Session, _ owner: TimelineOwner, _ query: TimelineQuery, with others: Set<EventID> = [],
         to put: (([UInt8]) throws(CommandFailure) -> Void)? = nil
     ) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
@@ -30,7 +32,7 @@ enum ProofOutput {
             case .conversation(let id): try views.positions(conversation: id, all)
             }
         }
-        let positions =
+        var positions =
             switch query.limit {
             case .all: found
             case .first(let count): Array(found.prefix(count))
@@ -41,6 +43,11 @@ enum ProofOutput {
             case .user(let user): .user(user)
             case .conversation(let id): .conversation(id)
             }
+        let log = try stored { try LogReader(files) }
+        for id in others {
+            let events = try stored { try log.events(id: id) }
+            positions += events.filter { scope.contains($0.event.header) }.map(\.position)
+        }
         return try write(session, files, scope, positions, isFiltered: query != TimelineQuery(), put)
     }
 

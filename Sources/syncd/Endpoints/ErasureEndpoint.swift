@@ -73,13 +73,13 @@ extension Service {
             return exchange.refuse(.notFound, "no event that can be erased has the id \(ids)")
         }
         if isDry { return tell(plan, exchange) }
+        guard order.holds(plan) else { return changed(exchange) }
         guard !plan.isEmpty(order.reach, withShared: order.shared != false) else {
             return exchange.refuse(
                 .notFound,
                 plan.gone > 0 ? "all \(plan.gone) events of it are erased already" : "there is nothing of it to erase"
             )
         }
-        guard order.holds(plan) else { return changed(exchange) }
         let undecided = order.undecided(plan).map(\.rawValue)
         guard undecided.isEmpty else {
             return exchange.refuse(

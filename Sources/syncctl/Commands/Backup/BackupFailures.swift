@@ -25,7 +25,7 @@ extension CommandFailure {
         case .noRepository, .noBackup: .inputMissing
         case .notEmpty: .cannotCreate
         case .beyond: .usage
-        case .damaged, .erased, .log, .putBack: .integrityFailure
+        case .damaged, .erased, .log, .putBack, .lost: .integrityFailure
         case .key, .plain, .keyFile: .badInput
         case .busy, .erasing, .unsigned: .tryAgain
         case .interrupted: .interrupted
@@ -51,7 +51,7 @@ extension CommandFailure {
         case .busy: "again when the other one is done"
         case .erasing: "again when 'syncctl erase status' says that it is done; a daemon goes on with it"
         case .unsigned: "start and stop the node once; it signs what it has"
-        case .log, .putBack: "'syncctl verify' says what is wrong with the store"
+        case .log, .putBack, .lost: "'syncctl verify' says what is wrong with the store"
         case .command: "what it has said itself stands above"
         }
     }
