@@ -136,7 +136,7 @@ package struct ErasurePlan: Sendable {
                 try mapped { () throws(DatabaseError) in try survey.step(through: top, log, &self) }
                 progress(survey.cursor, top)
             }
-            survey.settle(&self)
+            try mapped { () throws(DatabaseError) in try survey.settle(&self, log) }
         } while survey.startAgain()
         conversations = survey.conversations.count
         last = survey.last
