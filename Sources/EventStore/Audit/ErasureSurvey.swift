@@ -41,6 +41,8 @@ struct ErasureSurvey {
     private(set) var cursor: UInt64 = 0
     private(set) var conversations: Set<Int64> = []
     private let person: Int64?
+    /// The user of the target.
+    private let name: String
     private let talk: Int64?
     private let wanted: Set<UUIDBits>
     /// Those of them that were not met yet.
@@ -72,13 +74,15 @@ struct ErasureSurvey {
     init(_ target: ErasurePlan.Target, _ log: LogReader, _ limits: [Int64: UInt64]) throws(StoreError) {
         self.limits = limits
         var (person, talk, wanted): (Int64?, Int64?, Set<UUIDBits>) = (nil, nil, [])
+        var user = ""
         switch target {
         // A text that no event has matches no row.
-        case .user(let name): person = try log.ref(name) ?? -1
+        case .user(let name): (user, person) = (name, try log.ref(name) ?? -1)
         case .conversation(let name): talk = try log.ref(name) ?? -1
         case .events(let ids): wanted = Set(ids.map(\.bits))
         }
         (self.person, self.talk, self.wanted, missing) = (person, talk, wanted, wanted)
+        name = user
         retracted = try log.ref(AmendmentRule.retracted)
         transcribed = try log.ref(AmendmentRule.transcribed)
         amendments = Set([try log.ref(AmendmentRule.edited), retracted, transcribed].compactMap(\.self))
@@ -101,10 +105,11 @@ struct ErasureSurvey {
     }
 
     mutating func step(through top: UInt64, _ log: LogReader, _ plan: inout ErasurePlan) throws(DatabaseError) {
-        let amending = "type IN (\(amendments.sorted().map(String.init).joined(separator: ",")))"
+        let amending = Self.types(amendments)
+        let telling = Self.types(amendments.union(lists))
         let select = try log.connection.statement(
             """
-            SELECT \(ErasedRow.columns), digest IS NULL, event.id, cause, CASE WHEN \(amending) THEN payload END
+            SELECT \(ErasedRow.columns), digest IS NULL, event.id, cause, CASE WHEN \(telling) THEN payload END
             FROM event JOIN origin ON ref = event.origin WHERE position > ? AND position <= ?
             \(isAgain ? "AND (cause NOT NULL OR \(amending))" : "") ORDER BY position LIMIT ?
             """)
@@ -151,9 +156,19 @@ struct ErasureSurvey {
     /// Whether the user has set by it what holds for others.
     private mutating func isShared(_ row: ErasedRow, _ select: Statement) -> Bool {
         guard let person else { return false }
-        if row.user != person, !isAgain, let conversation = row.conversation { crowd.insert(conversation) }
+        if !isAgain, let conversation = row.conversation, row.user != person || namesOther(row, select) {
+            crowd.insert(conversation)
+        }
         guard row.user == person || row.author == person else { return false }
         return row.type != transcribed && amendments.contains(row.type) || lists.contains(row.type)
+    }
+
+    /// Whether it puts another than the user on the list of a conversation, or out of it.
+    private func namesOther(_ row: ErasedRow, _ select: Statement) -> Bool {
+        guard lists.contains(row.type), !select.isNull(12), !select.isBlob(12) else { return false }
+        let object = JSONObject(validated: select.bytes(12))
+        let names = ["participants", "moderators"].flatMap { object.strings($0) ?? [] }
+        return (names + [object.string("user")].compactMap(\.self)).contains { !$0.hasSameBytes(as: name) }
     }
 
     /// Says what becomes of what the user has set for others, once the log was looked through. An edit or a retraction goes with its message. What
@@ -249,26 +264,11 @@ private struct SharedEvent {
     }
 
     let event: FoundEvent
+    let row: ErasedRow
     let id: UUIDBits?
     let kind: Kind
 }
 
-/// Numbers of table `name`, a bit each: of some million conversations a hundred kilobytes.
-private struct BitSet {
-    private var words: [UInt64] = []
-    /// The table counts on from 1. Of what a hand has written there beyond it nothing is kept.
-    private static let most: Int64 = 1 << 28
-
-    func contains(_ ref: Int64) -> Bool {
-        let word = Int(ref >> 6)
-    let row: ErasedRow
-        return words.indices.contains(word) && words[word] >> (ref & 63) & 1 == 1
-    }
-
-    mutating func insert(_ ref: Int64) {
-        guard (0..<Self.most).contains(ref) else { return }
-        let word = Int(ref >> 6)
-        if word >= words.count { words += repeatElement(0, count: word + 1 - words.count) }
 /// Events by which others are known: an id alone may be that of an event of another, too.
 private struct MetEvents {
     private(set) var ids: Set<UUIDBits> = []
@@ -281,6 +281,21 @@ private struct MetEvents {
     }
 }
 
+/// Numbers of table `name`, a bit each: of some million conversations a hundred kilobytes.
+private struct BitSet {
+    private var words: [UInt64] = []
+    /// The table counts on from 1. Of what a hand has written there beyond it nothing is kept.
+    private static let most: Int64 = 1 << 28
+
+    func contains(_ ref: Int64) -> Bool {
+        let word = Int(ref >> 6)
+        return words.indices.contains(word) && words[word] >> (ref & 63) & 1 == 1
+    }
+
+    mutating func insert(_ ref: Int64) {
+        guard (0..<Self.most).contains(ref) else { return }
+        let word = Int(ref >> 6)
+        if word >= words.count { words += repeatElement(0, count: word + 1 - words.count) }
         words[word] |= 1 << UInt64(ref & 63)
     }
 }
