@@ -89,24 +89,29 @@ struct LateWordsTests {
         #expect(try verify(folder).answer == .proven)
     }
 
-    @Test("What an operator has chosen to keep is not taken along: edits of others, of what a user wrote")
-    func kept() throws {
+    @Test(
+        "What an operator has chosen for edits, retractions and transcripts of others holds for those that come later",
+        arguments: [false, true])
+    func ofOthers(goes: Bool) throws {
         let (folder, store) = try makeStore()
         _ = try store.appendBlocking([message(id, words[0])])
         let plan = try ErasurePlan(.user("vic"), LogReader(StoreFiles(folder.path)))
         _ = try store.eraseBlocking(
-            #require(plan.erasures(authored: true, withReplies: false, reason: "r", who: "w")), author: "operator")
+            #require(plan.erasures(authored: true, withReplies: goes, reason: "r", who: "w")), author: "operator")
         var peer = ForeignOrigin(1, name: "busan-1", since: WallClock.now - 60_000)
         peer.add(amendment("message.edited", words[1], #","message":"\#(id)""#))
+        peer.add(amendment("message.retracted", words[3], #","message":"\#(id)""#))
+        peer.add(amendment("bot.transcribed", words[4], cause: id))
         // The user's own edit, recorded before the erasure: it is covered but for its type.
         peer.add(
             EventDraft(
                 type: "message.edited", user: "vic",
                 payload: Array(#"{"text":"\#(words[2])","message":"\#(id)"}"#.utf8)))
         try peer.send(to: store)
-        waitWhile(left(in: folder) != [1])
+        let kept = goes ? [] : [1, 3, 4]
+        waitWhile(left(in: folder) != kept)
         try store.finishErasures()
-        #expect(left(in: folder) == [1])
+        #expect(left(in: folder) == kept)
         store.close()
         #expect(try verify(folder).answer == .proven)
     }
@@ -144,11 +149,6 @@ struct LateWordsTests {
         again.close()
     }
 
-    @Test("The user's own edits of an erased message go, whenever they were made; what else they say later stays")
-    func ownEdits() throws {
-        let (folder, store) = try makeStore()
-        _ = try store.appendBlocking([message(id, words[0])])
-        let plan = try ErasurePlan(.user("vic"), LogReader(StoreFiles(folder.path)))
     private func about(_ type: String, _ text: String, in conversation: String, by author: String) -> EventDraft {
         let named = type == "bot.transcribed" ? "inReplyTo" : "message"
         return EventDraft(
@@ -213,6 +213,11 @@ struct LateWordsTests {
         #expect(try left(after: erasures, store, in: folder) == [0, 1])
     }
 
+    @Test("The user's own edits of an erased message go, whenever they were made; what else they say later stays")
+    func ownEdits() throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([message(id, words[0])])
+        let plan = try ErasurePlan(.user("vic"), LogReader(StoreFiles(folder.path)))
         _ = try store.eraseBlocking(
             #require(plan.erasures(authored: true, withReplies: false, reason: "r", who: "w")), author: "operator")
         var peer = ForeignOrigin(1, name: "busan-1", since: WallClock.now + 5_000)
