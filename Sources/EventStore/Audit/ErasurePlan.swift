@@ -136,7 +136,7 @@ package struct ErasurePlan: Sendable {
                 try mapped { () throws(DatabaseError) in try survey.step(through: top, log, &self) }
                 progress(survey.cursor, top)
             }
-            survey.settle(&self)
+            try mapped { () throws(DatabaseError) in try survey.settle(&self, log) }
         } while survey.startAgain()
         conversations = survey.conversations.count
         last = survey.last
@@ -193,7 +193,7 @@ package struct ErasurePlan: Sendable {
         case .events: first = Erasure(subject: nil)
         }
         first.isWithAuthored = authored
-        if case .user = target { first.isWithShared = withShared }
+        if case .user = target { (first.isWithShared, first.isWithReplies) = (withShared, withReplies) }
         let parts: [Part] = authored ? [.own, .authored] : [.own]
         var rest: [Dot] = []
         if reach == .plan, first.subject != nil {

@@ -41,6 +41,8 @@ struct ErasureSurvey {
     private(set) var cursor: UInt64 = 0
     private(set) var conversations: Set<Int64> = []
     private let person: Int64?
+    /// The user of the target.
+    private let name: String
     private let talk: Int64?
     private let wanted: Set<UUIDBits>
     /// Those of them that were not met yet.
@@ -57,9 +59,9 @@ struct ErasureSurvey {
     private let limits: [Int64: UInt64]
     /// The latest stamp of those.
     private(set) var last = HybridTime(rawValue: 0)
-    /// Of the target's events, of replies to them, and of what the user has written in the histories of others: by these others are known.
-    private var (ids, replies, authored): (Set<UUIDBits>, Set<UUIDBits>, Set<UUIDBits>) = ([], [], [])
-    /// Conversations in which something stands in the history of another than the user.
+    /// The target's events, replies to them, and what the user has written in the histories of others: by these others are known.
+    private var (own, replies, authored) = (MetEvents(), MetEvents(), MetEvents())
+    /// Conversations in which another than the user has something: an event in their history, or a place on the list.
     private var crowd = BitSet()
     /// What the user has set for others. What becomes of it shows when all is seen.
     private var shared: [SharedEvent] = []
@@ -72,13 +74,15 @@ struct ErasureSurvey {
     init(_ target: ErasurePlan.Target, _ log: LogReader, _ limits: [Int64: UInt64]) throws(StoreError) {
         self.limits = limits
         var (person, talk, wanted): (Int64?, Int64?, Set<UUIDBits>) = (nil, nil, [])
+        var user = ""
         switch target {
         // A text that no event has matches no row.
-        case .user(let name): person = try log.ref(name) ?? -1
+        case .user(let name): (user, person) = (name, try log.ref(name) ?? -1)
         case .conversation(let name): talk = try log.ref(name) ?? -1
         case .events(let ids): wanted = Set(ids.map(\.bits))
         }
         (self.person, self.talk, self.wanted, missing) = (person, talk, wanted, wanted)
+        name = user
         retracted = try log.ref(AmendmentRule.retracted)
         transcribed = try log.ref(AmendmentRule.transcribed)
         amendments = Set([try log.ref(AmendmentRule.edited), retracted, transcribed].compactMap(\.self))
@@ -101,10 +105,11 @@ struct ErasureSurvey {
     }
 
     mutating func step(through top: UInt64, _ log: LogReader, _ plan: inout ErasurePlan) throws(DatabaseError) {
-        let amending = "type IN (\(amendments.sorted().map(String.init).joined(separator: ",")))"
+        let amending = Self.types(amendments)
+        let telling = Self.types(amendments.union(lists))
         let select = try log.connection.statement(
             """
-            SELECT \(ErasedRow.columns), digest IS NULL, event.id, cause, CASE WHEN \(amending) THEN payload END
+            SELECT \(ErasedRow.columns), digest IS NULL, event.id, cause, CASE WHEN \(telling) THEN payload END
             FROM event JOIN origin ON ref = event.origin WHERE position > ? AND position <= ?
             \(isAgain ? "AND (cause NOT NULL OR \(amending))" : "") ORDER BY position LIMIT ?
             """)
@@ -121,8 +126,8 @@ struct ErasureSurvey {
             let isAhead = row.hlc.milliseconds > now
             if isSeen, !isAhead { last = max(last, row.hlc) }
             guard !reserved.contains(row.type) else { continue }
-            let isShared = isShared(row)
-            let found = isShared ? nil : part(of: row, select)
+            let isShared = isShared(row, select)
+            let found = isShared ? nil : try part(of: row, select, log)
             guard isShared ? !isAgain : found != nil else { continue }
             guard select.int64(9) == 1 else {
                 plan.addGone()
@@ -140,8 +145,7 @@ struct ErasureSurvey {
             } else {
                 shared.append(
                     SharedEvent(
-                        event: event, id: select.uuid(10), isOfUser: row.user == person,
-                        conversation: row.conversation,
+                        event: event, row: row, id: select.uuid(10),
                         kind: lists.contains(row.type)
                             ? .list : .amendment(of: target(select, row.type), isRetraction: row.type == retracted)))
             }
@@ -150,51 +154,64 @@ struct ErasureSurvey {
     }
 
     /// Whether the user has set by it what holds for others.
-    private mutating func isShared(_ row: ErasedRow) -> Bool {
+    private mutating func isShared(_ row: ErasedRow, _ select: Statement) -> Bool {
         guard let person else { return false }
-        if row.user != person, !isAgain, let conversation = row.conversation { crowd.insert(conversation) }
+        if !isAgain, let conversation = row.conversation, row.user != person || namesOther(row, select) {
+            crowd.insert(conversation)
+        }
         guard row.user == person || row.author == person else { return false }
         return row.type != transcribed && amendments.contains(row.type) || lists.contains(row.type)
+    }
+
+    /// Whether it puts another than the user on the list of a conversation, or out of it.
+    private func namesOther(_ row: ErasedRow, _ select: Statement) -> Bool {
+        guard lists.contains(row.type), !select.isNull(12), !select.isBlob(12) else { return false }
+        let object = JSONObject(validated: select.bytes(12))
+        let names = ["participants", "moderators"].flatMap { object.strings($0) ?? [] }
+        return (names + [object.string("user")].compactMap(\.self)).contains { !$0.hasSameBytes(as: name) }
     }
 
     /// Says what becomes of what the user has set for others, once the log was looked through. An edit or a retraction goes with its message. What
     /// else the user edited of others changed nothing, and is their own word. What was taken back of others stays so, and so does who takes part
     /// where others have something.
-    mutating func settle(_ plan: inout ErasurePlan) {
+    mutating func settle(_ plan: inout ErasurePlan, _ log: LogReader) throws(DatabaseError) {
         for one in shared {
-            let own = one.isOfUser ? ErasurePlan.Part.own : .authored
+            let alone = one.row.user == person ? ErasurePlan.Part.own : .authored
             let part =
                 switch one.kind {
-                case .amendment(let id?, _) where authored.contains(id): ErasurePlan.Part.authored
-                case .amendment(let id?, _) where ids.contains(id): ErasurePlan.Part.own
-                case .amendment(_, let isRetraction): isRetraction ? .shared : own
-                case .list: one.conversation.map { crowd.contains($0) } == true ? .shared : own
+                case .amendment(let id?, _) where try speaks(one.row, of: id, authored, log):
+                    ErasurePlan.Part.authored
+                case .amendment(let id?, _) where try speaks(one.row, of: id, own, log): ErasurePlan.Part.own
+                case .amendment(_, let isRetraction): isRetraction ? .shared : alone
+                case .list: one.row.conversation.map { crowd.contains($0) } == true ? .shared : alone
                 }
-            if part != .shared, one.event.isSeen, let conversation = one.conversation {
+            if part != .shared, one.event.isSeen, let conversation = one.row.conversation {
                 conversations.insert(conversation)
             }
-            if part == .own, let id = one.id { ids.insert(id) }
+            if part == .own { own.insert(one.id, one.row.position) }
             plan.add(part, one.event)
         }
         shared = []
     }
 
     private mutating func part(
-        of row: ErasedRow, _ select: Statement
-    ) -> (part: ErasurePlan.Part, isNamed: Bool)? {
+        of row: ErasedRow, _ select: Statement, _ log: LogReader
+    ) throws(DatabaseError) -> (part: ErasurePlan.Part, isNamed: Bool)? {
         let id = select.uuid(10)
         if let part = part(of: row, id) {
             guard !isAgain else { return nil }
-            if let id { ids.insert(id) }
-            if part == .authored, let id { authored.insert(id) }
+            own.insert(id, row.position)
+            if part == .authored { authored.insert(id, row.position) }
             hasMore = true
             return (part, !wanted.isEmpty)
         }
-        guard let part = part(naming: select, row.type), named.insert(row.position).inserted else { return nil }
+        guard let part = try part(of: row, naming: select, log), named.insert(row.position).inserted else {
+            return nil
+        }
         if part == .own {
-            if let id { ids.insert(id) }
+            own.insert(id, row.position)
         } else {
-            if let id { replies.insert(id) }
+            replies.insert(id, row.position)
             // Only what is no edit is amended.
             if !amendments.contains(row.type) { hasMore = true }
         }
@@ -211,11 +228,25 @@ struct ErasureSurvey {
     }
 
     /// What other events say that the row names. An edit or a transcript has the words of its message once more.
-    private func part(naming select: Statement, _ type: Int64) -> ErasurePlan.Part? {
-        if person != nil, let cause = select.uuid(11), ids.contains(cause) { return .replies }
-        guard amendments.contains(type), let target = target(select, type) else { return nil }
-        guard person != nil else { return ids.contains(target) ? .own : nil }
-        return ids.contains(target) || replies.contains(target) ? .replies : nil
+    private func part(
+        of row: ErasedRow, naming select: Statement, _ log: LogReader
+    ) throws(DatabaseError) -> ErasurePlan.Part? {
+        if person != nil, let cause = select.uuid(11), try speaks(row, of: cause, own, log) { return .replies }
+        guard amendments.contains(row.type), let target = target(select, row.type) else { return nil }
+        if try speaks(row, of: target, own, log) { return person == nil ? .own : .replies }
+        return try speaks(row, of: target, replies, log) ? .replies : nil
+    }
+
+    /// Whether the row is about one of these events, and about none of another that has its id.
+    private func speaks(
+        _ row: ErasedRow, of id: UUIDBits, _ met: MetEvents, _ log: LogReader
+    ) throws(DatabaseError) -> Bool {
+        guard met.ids.contains(id), let place = try row.place(&log.names, log.connection) else { return false }
+        return try log.speaks(place, of: id) { met.positions.contains($0.position) }
+    }
+
+    private static func types(_ refs: Set<Int64>) -> String {
+        "type IN (\(refs.sorted().map(String.init).joined(separator: ",")))"
     }
 
     private func target(_ select: Statement, _ type: Int64) -> UUIDBits? {
@@ -233,11 +264,21 @@ private struct SharedEvent {
     }
 
     let event: FoundEvent
+    let row: ErasedRow
     let id: UUIDBits?
-    /// Whether it stands in the user's own history.
-    let isOfUser: Bool
-    let conversation: Int64?
     let kind: Kind
+}
+
+/// Events by which others are known: an id alone may be that of an event of another, too.
+private struct MetEvents {
+    private(set) var ids: Set<UUIDBits> = []
+    private(set) var positions: Set<UInt64> = []
+
+    mutating func insert(_ id: UUIDBits?, _ position: UInt64) {
+        guard let id else { return }
+        ids.insert(id)
+        positions.insert(position)
+    }
 }
 
 /// Numbers of table `name`, a bit each: of some million conversations a hundred kilobytes.

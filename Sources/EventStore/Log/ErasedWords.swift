@@ -35,29 +35,49 @@ extension LogReader {
                 // An edit that has twins is about its message all the same.
                 let row = ErasedRow(select)
                 guard let message = AmendmentRule.named(select, row.type == transcribed, payload: 11, cause: 10),
-                    let place = try row.place(&names, connection), let first = try position(of: message)
+                    let place = try row.place(&names, connection)
                 else { continue }
-                let messages = try places(at: first)
-                let gone = messages.filter { $0.isErased && erasures.covers(place, of: $0.place) }.map(\.place)
-                let isOther = messages.contains { message in
-                    !message.isErased && !gone.contains { $0.isTwin(of: message.place) }
-                }
-                // Beside an event of another with that id it is about the one of its author.
-                if isOther ? gone.contains(where: place.isOfAuthor(of:)) : !gone.isEmpty { dots.insert(place.dot) }
+                let isAbout = try speaks(place, of: message) { $0.isErased && erasures.covers(place, of: $0.place) }
+                if isAbout { dots.insert(place.dot) }
             }
         }
         return (dots, end)
     }
 
+    /// One of the events with one id.
+    struct Sharer {
+        let position: UInt64
+        let place: Erasures.Place
+        let isErased: Bool
+    }
+
+    /// Whether what the event at `place` says of the id `message` is said of an event that goes. Where an event of another has that id and
+    /// stays, it is about the one of its own author. A retraction stays then: it may be what takes that other event back.
+    func speaks(
+        _ place: Erasures.Place, of message: UUIDBits, goes: (Sharer) -> Bool
+    ) throws(DatabaseError) -> Bool {
+        guard let first = try position(of: message) else { return false }
+        let all = try places(at: first)
+        let gone = all.filter(goes).map(\.place)
+        let isOther = all.contains { one in
+            !one.isErased && !goes(one) && !gone.contains { $0.isTwin(of: one.place) }
+        }
+        guard isOther else { return !gone.isEmpty }
+        return place.type != AmendmentRule.retracted && gone.contains(where: place.isOfAuthor(of:))
+    }
+
     /// The event that counts of those with one id, and its twins.
-    private func places(at first: Int64) throws(DatabaseError) -> [(place: Erasures.Place, isErased: Bool)] {
+    private func places(at first: Int64) throws(DatabaseError) -> [Sharer] {
         try connection.all(
             """
             SELECT \(ErasedRow.columns), digest IS NOT NULL FROM event LEFT JOIN origin ON ref = event.origin
             WHERE position = ?1 OR twin = ?1
             """, [.integer(first)]
         ) { row throws(DatabaseError) in
-            try ErasedRow(row).place(&names, connection).map { ($0, row.int64(9) == 1) }
+            let found = ErasedRow(row)
+            return try found.place(&names, connection).map {
+                Sharer(position: found.position, place: $0, isErased: row.int64(9) == 1)
+            }
         }.compactMap(\.self)
     }
 

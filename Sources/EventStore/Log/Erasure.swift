@@ -14,6 +14,8 @@ package struct Erasure: Hashable, Sendable {
     package var isWithAuthored = false
     /// Whether events of the user that hold for others (``SharedType``) go with the rest; false: only those that ``events`` names.
     package var isWithShared = true
+    /// Whether what others say of the erased events goes, too, when it comes later: edits, retractions and transcripts.
+    package var isWithReplies = false
     /// Events that go besides, whenever they were recorded.
     package var events: [Dot] = []
     /// Of the subject only events go that were recorded before this.
@@ -49,6 +51,7 @@ package struct Erasure: Hashable, Sendable {
         }
         isWithAuthored = object.bool("authored") ?? false
         isWithShared = object.bool("shared") ?? true
+        isWithReplies = object.bool("replies") ?? false
         events = (object.strings("events") ?? []).compactMap { Dot(text: $0) }
         reason = object["reason"]?.text ?? ""
         who = object["who"]?.text ?? ""
@@ -96,6 +99,7 @@ package struct Erasure: Hashable, Sendable {
         }
         if isWithAuthored { add("authored") { $0 += "true".utf8 } }
         if !isWithShared { add("shared") { $0 += "false".utf8 } }
+        if isWithReplies { add("replies") { $0 += "true".utf8 } }
         if !events.isEmpty {
             add("events") { out in
                 out += "[\(events.map { "\"\($0)\"" }.joined(separator: ","))]".utf8

@@ -19,6 +19,8 @@ struct Erasures {
             case user, author, conversation
             /// But for what holds for others (``SharedType``).
             case ofUserAlone, ofAuthorAlone
+            /// What others say of events of the user, or written by the user, that are erased.
+            case ofOthers
         }
         let node: NodeID
         let kind: Kind
@@ -47,6 +49,7 @@ struct Erasures {
             if erasure.isWithAuthored {
                 note(Key(node: node, kind: isWhole ? .author : .ofAuthorAlone, text: ByteText(name)), hlc)
             }
+            if erasure.isWithReplies { note(Key(node: node, kind: .ofOthers, text: ByteText(name)), hlc) }
         case .conversation(let name): note(Key(node: node, kind: .conversation, text: ByteText(name)), hlc)
         case nil: break
         }
@@ -72,10 +75,14 @@ struct Erasures {
     }
 
     /// Whether an edit, a retraction or a transcript goes with the erased event that it is about. It does where this node has erased that
-    /// by its name or with its conversation, and where it is the erased user's own, or its author's, whenever it was made.
+    /// by its name, with its conversation, or with what others say of it, and where it is the erased user's own, or its author's, whenever it
+    /// was made.
     func covers(_ amendment: Place, of message: Place) -> Bool {
         guard let keeper, !ReservedType.contains(amendment.type) else { return false }
         if isNamed(message, keeper) || covers(amendment, keeper, isShared: false) { return true }
+        if isPast(message, keeper, .ofOthers, message.user) || isPast(message, keeper, .ofOthers, message.author) {
+            return true
+        }
         return amendment.author.hasSameBytes(as: message.author) && covers(message, keeper, isShared: false)
     }
 

@@ -524,7 +524,7 @@ struct EraserTests {
     @Test("An erasure is read as it is written; one of another form says nothing", arguments: [true, false])
     func forms(isOfUser: Bool) throws {
         var erasure = Erasure(subject: isOfUser ? .user("u \"1\"") : .conversation("대화"))
-        erasure.isWithAuthored = isOfUser
+        (erasure.isWithAuthored, erasure.isWithReplies) = (isOfUser, isOfUser)
         erasure.events = [Dot(origin: OriginID(UUIDBits(high: 1, low: 2)), seq: 3)]
         erasure.before = HybridTime(milliseconds: 5, counter: 6)
         erasure.confirms = Dot(origin: OriginID(UUIDBits(high: 3, low: 4)), seq: 5)

@@ -209,6 +209,28 @@ struct ErasurePlanTests {
         #expect(left == (goes ? [1, 9] : [0, 1, 2, 3, 4, 9, 10]), "\(left)")
     }
 
+    @Test(
+        "A list holds for all who stand on it, and for who was put out, though nothing of theirs is here yet (INV-13)"
+    )
+    func listed() throws {
+        let (folder, store) = try makeStore()
+        func set(_ type: String, _ conversation: String, _ data: String) -> EventDraft {
+            EventDraft(type: type, conversation: conversation, user: "mod", payload: Array(data.utf8))
+        }
+        _ = try store.appendBlocking([
+            set("conversation.started", "c", #"{"participants":["mod","kim","troll"],"title":"모임"}"#),
+            set("participant.left", "c", #"{"user":"troll"}"#),
+            set("conversation.started", "d", #"{"participants":["mod"],"moderators":["kim"]}"#),
+            set("participant.left", "e", #"{"user":"troll"}"#),
+            // Of the user alone.
+            set("conversation.started", "f", #"{"participants":["mod"],"moderators":["mod"],"title":"혼자"}"#),
+            set("participant.left", "f", #"{"user":"mod"}"#), set("participant.joined", "f", "{}"),
+        ])
+        let plan = try ErasurePlan(.user("mod"), LogReader(StoreFiles(folder.path)))
+        #expect(ErasurePlan.Part.allCases.map { plan.count($0) } == [3, 0, 0, 4])
+        store.close()
+    }
+
     @Test("Where too many would have to be named no erasure is made")
     func tooMany() throws {
         let (folder, store, origins) = try makeLog(ErasurePlan.mostNamed + 1)

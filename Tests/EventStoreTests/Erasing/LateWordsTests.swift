@@ -89,24 +89,29 @@ struct LateWordsTests {
         #expect(try verify(folder).answer == .proven)
     }
 
-    @Test("What an operator has chosen to keep is not taken along: edits of others, of what a user wrote")
-    func kept() throws {
+    @Test(
+        "What an operator has chosen for edits, retractions and transcripts of others holds for those that come later",
+        arguments: [false, true])
+    func ofOthers(goes: Bool) throws {
         let (folder, store) = try makeStore()
         _ = try store.appendBlocking([message(id, words[0])])
         let plan = try ErasurePlan(.user("vic"), LogReader(StoreFiles(folder.path)))
         _ = try store.eraseBlocking(
-            #require(plan.erasures(authored: true, withReplies: false, reason: "r", who: "w")), author: "operator")
+            #require(plan.erasures(authored: true, withReplies: goes, reason: "r", who: "w")), author: "operator")
         var peer = ForeignOrigin(1, name: "busan-1", since: WallClock.now - 60_000)
         peer.add(amendment("message.edited", words[1], #","message":"\#(id)""#))
+        peer.add(amendment("message.retracted", words[3], #","message":"\#(id)""#))
+        peer.add(amendment("bot.transcribed", words[4], cause: id))
         // The user's own edit, recorded before the erasure: it is covered but for its type.
         peer.add(
             EventDraft(
                 type: "message.edited", user: "vic",
                 payload: Array(#"{"text":"\#(words[2])","message":"\#(id)"}"#.utf8)))
         try peer.send(to: store)
-        waitWhile(left(in: folder) != [1])
+        let kept = goes ? [] : [1, 3, 4]
+        waitWhile(left(in: folder) != kept)
         try store.finishErasures()
-        #expect(left(in: folder) == [1])
+        #expect(left(in: folder) == kept)
         store.close()
         #expect(try verify(folder).answer == .proven)
     }
@@ -142,6 +147,70 @@ struct LateWordsTests {
         #expect(try LogReader(StoreFiles(folder.path)).erasures().count == count)
         if byUser { #expect(left(in: folder) == [1, 2]) }
         again.close()
+    }
+
+    private func about(_ type: String, _ text: String, in conversation: String, by author: String) -> EventDraft {
+        let named = type == "bot.transcribed" ? "inReplyTo" : "message"
+        return EventDraft(
+            type: type, conversation: conversation, user: author, cause: id,
+            payload: Array(#"{"text":"\#(text)","\#(named)":"\#(id)"}"#.utf8))
+    }
+
+    /// What is left after a plan, also once a start has looked through all of it.
+    private func left(after erasures: [Erasure]?, _ store: EventStore, in folder: TemporaryFolder) throws -> [Int] {
+        _ = try store.eraseBlocking(#require(erasures), author: "operator")
+        try store.finishErasures()
+        store.close()
+        let again = try EventStore(opening: folder.path)
+        try again.confirmErasures()
+        try again.finishErasures()
+        again.close()
+        #expect(try verify(folder).answer == .proven)
+        return left(in: folder)
+    }
+
+    @Test(
+        "Who gives the id of another's event to one of their own takes nothing away that is said of the other's (INV-11)",
+        arguments: [ErasurePlan.Target.user("eve"), .conversation("d")])
+    func givenAgain(target: ErasurePlan.Target) throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([
+            message(id, words[0]), about("message.edited", words[1], in: "c", by: "vic"),
+            about("message.retracted", words[2], in: "c", by: "mod"),
+            about("bot.transcribed", words[3], in: "c", by: "bot"),
+            about("bot.replied", words[4], in: "c", by: "bot"),
+        ])
+        var peer = ForeignOrigin(1, name: "busan-1", since: WallClock.now - 60_000)
+        peer.add(
+            EventDraft(
+                id: id, type: "message.posted", conversation: "d", user: "eve",
+                payload: Array(#"{"text":"\#(words[5])"}"#.utf8)))
+        peer.add(about("message.edited", words[6], in: "d", by: "eve"))
+        try peer.send(to: store)
+        let plan = try ErasurePlan(target, LogReader(StoreFiles(folder.path)))
+        #expect(ErasurePlan.Part.allCases.map { plan.count($0) } == [2, 0, 0, 0])
+        let erasures = plan.erasures(authored: true, withReplies: true, withShared: true, reason: "r", who: "w")
+        #expect(try left(after: erasures, store, in: folder) == [0, 1, 2, 3, 4])
+    }
+
+    @Test(
+        "What a moderator took back of another stays, though an own message of theirs has the same id (INV-11, INV-13)",
+        arguments: ["c", "d"])
+    func ofModerator(conversation: String) throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([
+            message(id, words[0]), about("message.retracted", words[1], in: "c", by: "mod"),
+        ])
+        var peer = ForeignOrigin(1, name: "busan-1", since: WallClock.now - 60_000)
+        peer.add(
+            EventDraft(
+                id: id, type: "message.posted", conversation: conversation, user: "mod",
+                payload: Array(#"{"text":"\#(words[2])"}"#.utf8)))
+        try peer.send(to: store)
+        let plan = try ErasurePlan(.user("mod"), LogReader(StoreFiles(folder.path)))
+        #expect(ErasurePlan.Part.allCases.map { plan.count($0) } == [1, 0, 0, 1])
+        let erasures = plan.erasures(authored: true, withReplies: false, reason: "r", who: "w")
+        #expect(try left(after: erasures, store, in: folder) == [0, 1])
     }
 
     @Test("The user's own edits of an erased message go, whenever they were made; what else they say later stays")
