@@ -139,6 +139,7 @@ private struct WhatsAppRoom {
     private var open: Open?
     private var repeats = Repeats()
     private var order = FileOrder()
+    private var first: Int64?
 
     init(
         _ conversation: String, _ file: String, _ source: (files: ExportFiles, name: String),
@@ -147,6 +148,12 @@ private struct WhatsAppRoom {
         (self.conversation, self.file, self.source) = (conversation, file, source)
         (self.options, self.zone, self.output) = (options, zone, output)
     }
+
+    /// What Android writes behind the name of a file.
+    private static let markers: Set<Substring> = [
+        "file attached", "파일 첨부됨", "Datei angehängt", "archivo adjunto", "fichier joint", "arquivo anexado",
+        "file allegato", "bestand bijgevoegd", "添付ファイル",
+    ]
 
     /// The name of the picture or file that a text is about, in the language of the phone: `IMG-1-WA1.jpg (file attached)` of Android,
     /// `<attached: 1-PHOTO.jpg>` of iOS. It is certain where no text of a person looks like that.
@@ -158,7 +165,12 @@ private struct WhatsAppRoom {
         }
         guard line.hasSuffix(")"), let open = line.lastBytes(of: " (") else { return nil }
         let name = line[..<open.lowerBound]
-        return (String(name), name.contains("-WA") && name.contains("."))
+        // In languages that are not known here the phone's mark before the name says it, or the name that it gave.
+        let isMarked =
+            text.hasPrefix("\u{200e}") || name.contains("-WA")
+            || markers.contains(line[open.upperBound...].dropLast())
+        let end = name.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.count
+        return (String(name), isMarked && 1...8 ~= end && end < name.utf8.count)
     }
 
     /// What a text is about, with its name; `nil`: nothing, or it is not in the export.
@@ -202,7 +214,9 @@ private struct WhatsAppRoom {
             return EventID(
                 record: Naming.hash("\(key)\u{0}\(count)"), of: conversation, time: moment.milliseconds)
         }
-        let time = order.time(written, step: message.hasSeconds ? 1_000 : 60_000)
+        let step: Int64 = message.hasSeconds ? 1_000 : 60_000
+        let time = order.time(written, step: step)
+        first = first ?? written
         var payload = Payload()
         payload.add("text", message.text)
         payload.add("name", message.name)
@@ -215,7 +229,9 @@ private struct WhatsAppRoom {
             id: EventID(record: record, of: conversation, time: written), type: "message.posted",
             time: zone.instant(of: CivilTime(milliseconds: time)), conversation: conversation,
             user: user ?? Naming.id("whatsapp", message.name), payload: payload.json)
+        // An export may begin in the middle of a minute: then its first messages stand elsewhere in it than before.
         try output.emit(
-            draft, at: place, otherReading: other, naming: attached.map { [$0.file] } ?? [])
+            draft, at: place, written == first ? .time(within: step) : .none, otherReading: other,
+            naming: attached.map { [$0.file] } ?? [])
     }
 }

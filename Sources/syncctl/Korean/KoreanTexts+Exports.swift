@@ -59,6 +59,8 @@ extension KoreanTexts {
         Phrase("a message that ChatGPT does not show", "ChatGPT가 보여 주지 않는 메시지"),
         Phrase("what the model says to a tool", "모델이 도구에 보낸 것"),
         Phrase("what the model thought", "모델이 생각한 것"),
+        Phrase("what stands under {0}", "{0}에 있는 것"),
+        Phrase("the {0} of a channel", "채널의 {0}"),
         Phrase("what a tool answers", "도구의 응답"),
         Phrase("content of the type {0}", "내용 종류: {0}"),
         Phrase("larger than {0} bytes", "{0}바이트보다 큼"),
@@ -96,7 +98,11 @@ extension KoreanTexts {
             "the create_time of a conversation is no time: it begins with its first message",
             "대화의 create_time이 시각이 아님. 첫 메시지의 시각에 시작합니다"),
         Phrase(
-            "a picture that is not in what was given: its name is taken", "파일에 들어 있지 않은 그림. 이름만 가져왔습니다"),
+            "a picture or file that is not in what was given: its name is taken",
+            "내보낸 것에 들어 있지 않은 그림이나 파일. 이름만 가져왔습니다"),
+        Phrase(
+            "a document with the messageId of another one: its question has an id of its own",
+            "다른 문서와 messageId가 같은 문서. 질문에 따로 ID를 주었습니다"),
         Phrase(
             "times are read as those of Asia/Seoul; --timezone ZONE says otherwise",
             "시각을 Asia/Seoul 기준으로 읽습니다. 다른 시간대는 --timezone ZONE"),
