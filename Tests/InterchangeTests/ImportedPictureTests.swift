@@ -35,8 +35,8 @@ import Testing
 
     private func digest(_ bytes: [UInt8]) -> String { SHA256().digest(bytes).description }
 
-    /// A store as SwiftData writes it: a relation in a table of its own, roles as property lists, a 1 before what stands in a row and could
-    /// stand outside, a 2 before the name of what does, and the newest row in the log alone.
+    /// A store as SwiftData writes it: a relation in a table of its own, roles as property lists, and the newest row in the log alone. A 1
+    /// stands before what is in a row and could be outside, a 2 before the name of what is outside.
     static let maker = #"""
         import os, plistlib, sqlite3, sys
         folder = sys.argv[1]

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Copies the WAL of views back beside the steps, as the log's is (``Checkpointer``), by a thread that is there for that alone: those who
+/// Copies the WAL of views back beside the steps, as the log's is (``Checkpointer``), by a thread that is there for that alone. Those who
 /// ask wait for steps, and the disk takes half a second for 8,000 pages of a large file. In quiet it is copied at once.
 ///
 /// Not Sendable; it belongs to who has the connection.
