@@ -100,22 +100,23 @@ extension BackupWriter {
         tally.unnamed = others.count { !named.contains($0.digest) }
         let here = Set(whole.map(\.digest))
         // What events name that is no longer here.
-        for old in before where wanted[old.digest] == nil {
-            if try mapped({ () throws(StoreError) in try copy.isNamed(old.digest) }) {
-                wanted[old.digest] = old.bytes
+        for state in [AttachmentState.missing, .damaged] {
+            for want in try mapped({ () throws(StoreError) in try copy.all(state, limit: .max) })
+            where wanted[want.digest] == nil { wanted[want.digest] = want.bytes }
+        }
+        // Where the folder itself is gone, the log tells.
+        if !copy.isKnown {
+            for digest in try logged({ () throws(StoreError) in try source.named() }) where wanted[digest] == nil {
+                wanted[digest] = 0
             }
         }
-        for state in [AttachmentState.missing, .damaged] {
-            tally.missing += try mapped { () throws(StoreError) in try copy.figures()[state]?.blobs ?? 0 }
+        for old in before where wanted[old.digest] != nil && !here.contains(old.digest) {
+            wanted[old.digest] = old.bytes
         }
         for (digest, bytes) in wanted.sorted(by: { $0.key.description < $1.key.description }) {
             let attachment = BackupManifest.Attachment(digest: digest, bytes: bytes)
-            // What is known to be missing is counted already.
-            let state = try mapped { () throws(StoreError) in try copy.state(of: digest) }
-            let isCounted = !here.contains(digest) && (state == .missing || state == .damaged)
             if try isThere(attachment) {
                 tally.list.append(attachment)
-                if isCounted, tally.missing > 0 { tally.missing -= 1 }
                 continue
             }
             do throws(BackupError) {
@@ -124,7 +125,7 @@ extension BackupWriter {
                 tally.added += 1
             } catch {
                 guard case .damaged = error else { throw error }
-                if !isCounted { tally.missing += 1 }
+                tally.missing += 1
             }
         }
         return tally

@@ -78,7 +78,7 @@ package final class BackupDrill {
         let restored = MonotonicClock.now
         let report = try mapped { () throws(StoreError) in try Verifier(files).run(progress: verifying) }
         let end = MonotonicClock.now
-        // What a restore would say, and 'verify' of what comes out: nothing of it is passed over.
+        // What a restore would say of what the backup has, and 'verify' of what comes out: nothing of it is passed over.
         var findings = report.findings.map(DrillFinding.contradiction) + come.missing.map(DrillFinding.lost)
         if come.notErased > 0 { findings.append(.cameBack(come.notErased)) }
         if report.unsigned > 0 { findings.append(.uncovered(report.unsigned)) }

@@ -14,6 +14,8 @@ package struct RestoreReport: Sendable {
     package let attachments: Int
     /// What of the attachments did not.
     package let missing: [BackupError]
+    /// Attachments that the restored events name, and that the backup does not have: they were not there when it was made.
+    package let lacking: Int
     /// Files that were not put back, because the node has not signed the backup.
     package let unproven: [String]
 }
@@ -156,8 +158,8 @@ package final class BackupRestore {
                 try BackupSource(part).erasedRows(by: reach, beside: erased).count(in: part)
             }
             var wanted = manifest.attachments
-            if position < manifest.position || erasedLater > 0, !wanted.isEmpty {
-                let named = try mapped { () throws(StoreError) in try LogReader(part).namedAttachments() }
+            let named = try mapped { () throws(StoreError) in try LogReader(part).namedAttachments() }
+            if position < manifest.position || erasedLater > 0 {
                 wanted = wanted.filter { named.contains($0.digest) }
             }
             let (count, missing) = try attachments(wanted)
@@ -171,7 +173,8 @@ package final class BackupRestore {
             return RestoreReport(
                 manifest: manifest, position: position, hasKey: pem != nil, erasedLater: erasedLater,
                 notErased: notErased,
-                attachments: count, missing: missing, unproven: unproven)
+                attachments: count, missing: missing,
+                lacking: named.subtracting(wanted.map(\.digest)).count, unproven: unproven)
         } catch {
             log?.cancel()
             opened = nil

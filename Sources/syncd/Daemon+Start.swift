@@ -71,7 +71,7 @@ extension Daemon {
         let invitations = try mapped { () throws(StoreError) in try Invitations(store.files) }
         let authenticator = try authenticate(store, views, configuration.api, log)
         let node = try replicate(store, roster, Service.desk(roster, invitations, log), configuration, log, wake)
-        let keeper = try keepAttachments(store, views, node, configuration)
+        let keeper = try keepAttachments(store, views, node, configuration, log)
         let service = Service(
             store: store, views: views, reader: reader, audit: audit, node: node, authenticator: authenticator,
             accessLog: AccessLog(store), roster: roster,
@@ -187,13 +187,22 @@ extension Daemon {
 
     /// What follows the views for bytes that events name.
     private static func keepAttachments(
-        _ store: EventStore, _ views: ProjectorThread, _ node: SyncNode, _ configuration: DaemonConfiguration
+        _ store: EventStore, _ views: ProjectorThread, _ node: SyncNode, _ configuration: DaemonConfiguration,
+        _ log: Logger
     ) throws(CommandFailure) -> AttachmentKeeper {
         try mapped { () throws(StoreError) in
             try store.follower { () throws(StoreError) in
                 AttachmentKeeper(
                     store, tails: views.tails, unnamedFor: configuration.attachments.keepUnnamed
-                ) { [weak node] in node?.attachmentsWanted() }
+                ) { [weak node] in
+                    node?.attachmentsWanted()
+                } onLost: { count in
+                    log.write(
+                        LogLine(
+                            level: .warning, code: "ATTACHMENTS_LOST",
+                            text: "files of attachments that events name are gone: \(count); peers are asked for them"
+                        ))
+                }
             }
         }
     }

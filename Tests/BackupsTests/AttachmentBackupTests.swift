@@ -100,6 +100,28 @@ struct AttachmentBackupTests {
         #expect(try bytes(archive.restore("r"), lost) == Array("잃을 것".utf8))
     }
 
+    @Test("A file that is gone is counted, be it noted or not, and be its folder gone; what is restored lacks it")
+    func lost() throws {
+        let archive = try Archive()
+        let lost = try archive.attach(Array("잃을 것".utf8)), kept = try archive.attach(Array("남을 것".utf8))
+        let wants = [lost, kept].map { AttachmentWant(digest: $0, bytes: 10) }
+        try archive.store.attachments().named(wants, through: 2, of: "views")
+        try FileManager.default.removeItem(atPath: AttachmentFolder(archive.files).blob(lost))
+        let report = try archive.create()
+        #expect(report.attachmentsMissing == 1 && report.manifest.attachments.map(\.digest) == [kept])
+        func restore() throws -> RestoreReport {
+            let repository = try archive.repository()
+            return try BackupRestore(into: archive.folder.file("r"), withKey: true) { _, _ in true }
+                .run(repository.backup(nil), of: repository)
+        }
+        // Readers hold the lock, so none stays.
+        let restored = try restore()
+        #expect(restored.attachments == 1 && restored.missing.isEmpty && restored.lacking == 1)
+        try FileManager.default.removeItem(atPath: archive.files.attachments)
+        let second = try archive.create()
+        #expect(second.attachmentsMissing == 1 && second.manifest.attachments.map(\.digest) == [kept])
+    }
+
     @Test(
         "What is being erased is in no backup, though its file is still here; what another event names, too, is (INV-11)"
     )

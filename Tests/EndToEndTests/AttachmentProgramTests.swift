@@ -236,6 +236,57 @@ struct AttachmentProgramTests {
         }
     }
 
+    @Test("A file that is gone is missing beside a daemon, too: for commands, a backup and what is restored of it")
+    func lost() throws {
+        let daemon = try DaemonProcess("n")
+        try daemon.start()
+        let digest = try put(daemon, try file("lost", 70_000))
+        try post(daemon, [digest])
+        try waitWhile(daemon.syncctl("attachment", "list", "--json").lines.first?["state"] as? String != "present")
+        try FileManager.default.removeItem(atPath: "\(daemon.store)/attachments/\(digest.prefix(2))/\(digest)")
+        func look() throws {
+            let verified = try Programs.syncctl(daemon.store, ["attachment", "verify", "--json"])
+            #expect(verified.code == 2 && verified.lines.last?["missing"] as? Int == 1, "\(verified)")
+            for options in [[], ["--missing"]] {
+                let list = try Programs.syncctl(daemon.store, ["attachment", "list", "--json"] + options)
+                #expect(list.lines.first?["state"] as? String == "missing", "\(list)")
+            }
+        }
+        let backups = folder.file("backups")
+        let backup = try Programs.syncctl(daemon.store, ["backup", "create", backups, "--json"])
+        #expect(backup.code == 2 && backup.lines.first?["attachments_missing"] as? Int == 1, "\(backup)")
+        let restore = try Programs.syncctl(
+            daemon.store, ["backup", "restore", backups, "--into", folder.file("restored"), "--json"])
+        #expect(restore.code == 2 && restore.lines.first?["attachments_missing"] as? Int == 1, "\(restore)")
+        try look()
+        #expect(daemon.terminate() == 0)
+        try look()
+    }
+
+    @Test("A file that is gone comes again from a peer, of a daemon that runs and of one that starts (INV-12)")
+    func lostAndFetched() throws {
+        let (a, b) = try makePair()
+        let path = try file("picture", 70_000)
+        let digest = try put(a, path)
+        try post(a, [digest])
+        _ = try converge(a, b)
+        let blob = "\(b.store)/attachments/\(digest.prefix(2))/\(digest)"
+        let whole = try Data(contentsOf: URL(filePath: path))
+        func come() throws {
+            waitWhile(!FileManager.default.fileExists(atPath: blob))
+            #expect(try Data(contentsOf: URL(filePath: blob)) == whole)
+        }
+        try come()
+        try FileManager.default.removeItem(atPath: blob)
+        let list = try b.syncctl("attachment", "list", "--missing", "--json")
+        #expect(list.lines.first?["sha256"] as? String == digest, "\(list)")
+        try come()
+        #expect(b.terminate() == 0)
+        try FileManager.default.removeItem(atPath: blob)
+        try b.start()
+        try come()
+    }
+
     @Test(
         "A node that fetches on demand has nothing until it is asked; then it has that, the same bytes, and no more")
     func onDemand() throws {

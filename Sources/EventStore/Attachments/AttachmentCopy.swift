@@ -28,6 +28,9 @@ package final class AttachmentCopy {
         return try folder.files().filter { !leaving.contains($0.digest) }
     }
 
+    /// Whether anything was found out of what events name.
+    package var isKnown: Bool { index != nil }
+
     /// Whether an event is known to name these bytes, be they here or not.
     package func isNamed(_ digest: Digest) throws(StoreError) -> Bool {
         switch try index?.state(of: digest)?.state {
@@ -38,17 +41,54 @@ package final class AttachmentCopy {
 
     /// How an attachment that an event names stands here.
     package func state(of digest: Digest) throws(StoreError) -> AttachmentState {
-        if let known = try index?.state(of: digest)?.state { return known }
-        return try AttachmentFolder.size(of: folder.blob(digest)) == nil ? .missing : .present
+        folder.state(of: digest, try index?.state(of: digest)?.state ?? .missing)
     }
 
-    /// The first of those that stand so; none where nothing was found out yet.
+    /// The first of those that stand so; none where nothing was found out yet. Files that are gone are among those that are missing, be it
+    /// noted or not.
     package func all(_ state: AttachmentState, limit: Int) throws(StoreError) -> [AttachmentWant] {
-        try index?.standing(state, limit: limit).map(\.want) ?? []
+        guard let index else { return [] }
+        let known = try index.standing(state, limit: limit).map(\.want)
+        guard state == .missing else { return known }
+        let (lost, found) = try changes(of: index)
+        let isBack = Set(found.map(\.digest))
+        return Array((known.filter { !isBack.contains($0.digest) } + lost).prefix(limit))
     }
 
     /// How many there are, by how they stand.
-    package func figures() throws(StoreError) -> [AttachmentState: AttachmentFigures] { try index?.figures() ?? [:] }
+    package func figures() throws(StoreError) -> [AttachmentState: AttachmentFigures] {
+        guard let index else { return [:] }
+        var figures = try index.figures()
+        let (lost, found) = try changes(of: index)
+        let moves = [(lost, AttachmentState.present, AttachmentState.missing), (found, .missing, .present)]
+        for (wants, from, to) in moves where !wants.isEmpty {
+            let (blobs, bytes) = (UInt64(wants.count), wants.saturatedSum(of: \.bytes))
+            let (before, after) = (figures[from] ?? .init(), figures[to] ?? .init())
+            figures[from] = AttachmentFigures(
+                blobs: before.blobs - min(before.blobs, blobs), bytes: before.bytes - min(before.bytes, bytes))
+            figures[to] = AttachmentFigures(
+                blobs: after.blobs + blobs, bytes: [after.bytes, bytes].saturatedSum { $0 })
+        }
+        return figures
+    }
+
+    /// Files that are gone, and those that are there again, of which the index does not know yet.
+    private func changes(
+        of index: AttachmentIndex
+    ) throws(StoreError) -> (lost: [AttachmentWant], found: [AttachmentWant]) {
+        var (lost, found): ([AttachmentWant], [AttachmentWant]) = ([], [])
+        for first in UInt8.min ... .max {
+            for (want, state) in try folder.changes(of: index, first) {
+                if state == .present {
+                    found.append(want)
+                } else if try index.state(of: want.digest)?.state == .present {
+                    // Else an erasure has taken it meanwhile.
+                    lost.append(want)
+                }
+            }
+        }
+        return (lost, found)
+    }
 
     /// What a check of all files has found.
     package struct Report: Sendable {

@@ -62,6 +62,30 @@ package struct AttachmentFolder: Hashable, Sendable {
         return found
     }
 
+    /// What does not stand in this folder as the index says, of what begins with this byte: files that are gone, and files that are there
+    /// again. Names are read alone, and no bytes.
+    func changes(of index: AttachmentIndex, _ first: UInt8) throws(StoreError) -> [(AttachmentWant, AttachmentState)]
+    {
+        let known = try index.named(first)
+        guard !known.isEmpty else { return [] }
+        let names = Set(try SmallFile.names(in: "\(path)/\(hexText([first]))"))
+        var changes: [(AttachmentWant, AttachmentState)] = []
+        for (want, isPresent) in known where names.contains(want.digest.description) != isPresent {
+            if isPresent {
+                changes.append((want, .missing))
+            } else if let size = (try? Self.size(of: blob(want.digest))) ?? nil {
+                changes.append((AttachmentWant(digest: want.digest, bytes: size), .present))
+            }
+        }
+        return changes
+    }
+
+    /// How an attachment stands of which the index says this: a file may have gone since, or have come.
+    func state(of digest: Digest, _ known: AttachmentState) -> AttachmentState {
+        guard known == .present || known == .missing else { return known }
+        return ((try? Self.size(of: blob(digest))) ?? nil) == nil ? .missing : .present
+    }
+
     /// How many bytes a file has; `nil` if there is none, or a link in its position.
     static func size(of path: String) throws(StoreError) -> UInt64? {
         var entry = stat()

@@ -209,6 +209,26 @@ final class AttachmentIndex {
         }
     }
 
+    /// Those whose SHA-256 begins with this byte and whose bytes an event names: whether they are here, or not.
+    func named(_ first: UInt8) throws(StoreError) -> [(want: AttachmentWant, isPresent: Bool)] {
+        try mapped { () throws(DatabaseError) in
+            try connection.all(
+                "SELECT sha256, bytes, state FROM blob WHERE sha256 BETWEEN ? AND ? AND state IN (?, ?)",
+                [
+                    .blob([first]), .blob([first] + [UInt8](repeating: .max, count: 32)),
+                    .integer(AttachmentState.present.rawValue), .integer(AttachmentState.missing.rawValue),
+                ]
+            ) { row in
+                row.digest(0).map { digest in
+                    (
+                        AttachmentWant(digest: digest, bytes: row.uint64(1)),
+                        row.int64(2) == AttachmentState.present.rawValue
+                    )
+                }
+            }
+        }
+    }
+
     func figures() throws(StoreError) -> [AttachmentState: AttachmentFigures] {
         try mapped { () throws(DatabaseError) in
             var figures: [AttachmentState: AttachmentFigures] = [:]

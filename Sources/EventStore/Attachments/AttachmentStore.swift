@@ -9,6 +9,8 @@ package final class AttachmentStore: Sendable {
         /// Files whose bytes were found to be what their names say, since the start.
         var checked: [Digest: FileIdentity] = [:]
         var temporaries: UInt64 = 0
+        /// Files that were found to be gone, and of which it was not told yet.
+        var lost = 0
     }
 
     package let folder: AttachmentFolder
@@ -307,7 +309,8 @@ package final class AttachmentStore: Sendable {
 
     /// How an attachment stands; `nil` if nothing is known of it.
     package func standing(of digest: Digest) throws(StoreError) -> (state: AttachmentState, bytes: UInt64)? {
-        try indexed { index throws(StoreError) in try index.state(of: digest) }
+        let known = try indexed { index throws(StoreError) in try index.state(of: digest) }
+        return known.map { (folder.state(of: digest, $0.state), $0.bytes) }
     }
 
     /// The first of those that stand so.
@@ -325,6 +328,28 @@ package final class AttachmentStore: Sendable {
     /// How many there are, by how they stand.
     package func figures() throws(StoreError) -> [AttachmentState: AttachmentFigures] {
         try indexed { index throws(StoreError) in try index.figures() }
+    }
+
+    /// Looks which files are gone, and which are there again, of what begins with these bytes.
+    package func noteLost(_ range: ClosedRange<UInt8> = .min ... .max) throws(StoreError) {
+        for first in range {
+            try state.withLock { state throws(StoreError) in
+                let changes = try folder.changes(of: state.index, first)
+                guard !changes.isEmpty else { return }
+                try state.index.change { () throws(DatabaseError) in
+                    for (want, found) in changes { try state.index.set(want.digest, found, bytes: want.bytes) }
+                }
+                state.lost += changes.count { $0.1 == .missing }
+            }
+        }
+    }
+
+    /// How many files were found to be gone since this was asked last.
+    package func takeLost() -> Int {
+        state.withLock { state in
+            defer { state.lost = 0 }
+            return state.lost
+        }
     }
 
     /// The file of bytes that should be here is gone.

@@ -19,6 +19,8 @@ package final class AttachmentKeeper: Sendable, StoreFollower {
     private static let patience: UInt64 = 500_000_000
     /// How often bytes are looked for that no event has named.
     private static let sweep: UInt64 = 600_000_000_000
+    /// How often it is looked which files are gone, and in how many of the 256 folders each time: in forty seconds in all.
+    private static let look: (pace: UInt64, folders: UInt8) = (5_000_000_000, 32)
 
     private let state = Monitor(State())
     private let thread = Lock<WorkerThread?>(nil)
@@ -27,15 +29,16 @@ package final class AttachmentKeeper: Sendable, StoreFollower {
     /// - Parameters:
     ///   - unnamedFor: How long bytes stay that no event names, milliseconds.
     ///   - onWanted: Told when events name bytes that may not be here, and when bytes have come or gone.
+    ///   - onLost: Told how many files were found to be gone, before bytes are wanted for it.
     package init(
         _ store: EventStore, tails: ViewMemtables = ViewMemtables(), unnamedFor: Int64,
-        onWanted: @escaping @Sendable () -> Void
+        onWanted: @escaping @Sendable () -> Void, onLost: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         self.unnamedFor = unnamedFor
         let observer = store.observeCommits { [weak self] _ in self?.wake() }
         // It holds the store until that is closed, which ends it.
         let thread = WorkerThread(name: "attachments") { [self] in
-            run(store, tails, onWanted)
+            run(store, tails, onWanted, onLost)
             store.removeObserver(observer)
         }
         self.thread.withLock { $0 = thread }
@@ -58,21 +61,24 @@ package final class AttachmentKeeper: Sendable, StoreFollower {
     }
 
     /// Waits until the next look is due; false at the end.
-    private func next(_ swept: UInt64) -> Bool {
+    private func next(_ looked: UInt64) -> Bool {
         state.wait { state -> Waiting<Bool> in
             if state.isEnding { return .done(false) }
             let now = MonotonicClock.now
-            let due = state.isDue ? state.notBefore : swept + Self.sweep
+            let due = state.isDue ? state.notBefore : looked + Self.look.pace
             guard now >= due else { return .until(due) }
             state.isDue = false
             return .done(true)
         }
     }
 
-    private func run(_ store: EventStore, _ tails: ViewMemtables, _ onWanted: () -> Void) {
+    private func run(
+        _ store: EventStore, _ tails: ViewMemtables, _ onWanted: () -> Void, _ onLost: (Int) -> Void
+    ) {
         var views: ViewReader?
         var swept: UInt64 = 0
-        while next(swept) {
+        var (looked, folder): (UInt64, UInt8) = (MonotonicClock.now, 0)
+        while next(looked) {
             var isMore = false
             do throws(StoreError) {
                 let open = if let views { views } else { try ViewReader(store.files, tails: tails) }
@@ -82,6 +88,16 @@ package final class AttachmentKeeper: Sendable, StoreFollower {
                 if isMore { onWanted() }
                 let isBehind = try open.progress() < open.log.top()
                 let leaving = try upkeep.settle()
+                // All of them at the start, and then some at a time.
+                if swept == 0 || MonotonicClock.now >= looked + Self.look.pace {
+                    let folders = swept == 0 ? .min ... .max : folder...folder + (Self.look.folders - 1)
+                    (looked, folder) = (MonotonicClock.now, folder &+ Self.look.folders)
+                    let lost = try upkeep.noteLost(folders)
+                    if lost > 0 {
+                        onLost(lost)
+                        onWanted()
+                    }
+                }
                 if MonotonicClock.now >= swept + Self.sweep {
                     // What comes later comes through this process.
                     if swept == 0 { try upkeep.noteStrays() }

@@ -41,6 +41,7 @@ package struct AttachmentUpkeep {
         while try upkeep.follow() {}
         var left = Int.max
         while case let rest = try upkeep.settle(), rest > 0, rest < left { left = rest }
+        _ = try upkeep.noteLost(.min ... .max)
     }
 
     /// Looks at what events name that have come since; false if there was nothing. Makes the folder only where something is named.
@@ -100,6 +101,13 @@ package struct AttachmentUpkeep {
     /// Takes note of files that stand in the folder and of which nothing is known.
     package func noteStrays() throws(StoreError) {
         try attachments(false)?.noteStrays { digest throws(StoreError) in try views.isNamed(digest) }
+    }
+
+    /// Looks which files are gone of what begins with these bytes. Returns how many were found to be since the last look.
+    package func noteLost(_ range: ClosedRange<UInt8>) throws(StoreError) -> Int {
+        guard let attachments = try attachments(false) else { return 0 }
+        try attachments.noteLost(range)
+        return attachments.takeLost()
     }
 
     /// Takes bytes away that were put before `then`, Unix milliseconds, and that no event names.

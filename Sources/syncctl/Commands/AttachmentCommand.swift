@@ -224,8 +224,9 @@ enum AttachmentCommand {
                 line.add("state", AttachmentState.damaged.text)
             }
         }
-        let missing = try stored { try AttachmentCopy(files).all(.missing, limit: AttachmentCopy.Report.most) }
-        for want in missing {
+        let missing = try stored { try Self.missing(views, AttachmentCopy(files)) }
+            .filter { !found.contains($0.digest) }
+        for want in missing.prefix(AttachmentCopy.Report.most) {
             if session.isJSON {
                 try session.output.line(JSONLine(want, .missing))
             } else {
@@ -246,6 +247,19 @@ enum AttachmentCommand {
         }
         if damagedCount > 0 { return .integrityFailure }
         return missing.isEmpty ? .success : .degraded
+    }
+
+    /// What events name and has no file here, as the views tell it: files that are gone need not be noted yet.
+    private static func missing(_ views: ViewReader, _ copy: AttachmentCopy) throws(StoreError) -> [AttachmentWant] {
+        var (missing, seen, position): ([AttachmentWant], Set<Digest>, UInt64) = ([], [], 0)
+        while case let page = try views.attachments(after: position, limit: 500), let last = page.last {
+            for named in page where try copy.state(of: named.item.digest) == .missing {
+                guard seen.insert(named.item.digest).inserted else { continue }
+                missing.append(AttachmentWant(digest: named.item.digest, bytes: named.item.bytes))
+            }
+            position = last.position
+        }
+        return missing
     }
 
     /// Has damaged files put aside: by the daemon, which looks at a file when it is asked for it, or here.

@@ -11,6 +11,7 @@ extension ReadEndpoint {
             guard sight.isWhole else { return nil }
             var last: AttachmentStanding?
             if case .names(let names) = request.place { last = AttachmentStanding(names: names) }
+            if last == nil { try store?.noteLost() }
             let found = try store?.standing(state, limit: request.limit + 1, after: last) ?? []
             for (want, place) in found.prefix(request.limit) {
                 let named = try views.attachments(naming: want.digest, limit: 1).first

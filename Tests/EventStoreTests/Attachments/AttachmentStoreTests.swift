@@ -292,6 +292,31 @@ struct AttachmentStoreTests {
         #expect(try names().map { $0.suffix(64) } == [wants[1].digest.description.suffix(64)])
     }
 
+    @Test(
+        "A file that is gone is missing, for who reads beside the owner at once; one that is there again is present")
+    func lost() throws {
+        let digests = try (1...3).map { try put(bytes(10, seed: $0)).digest }
+        let wants = digests.map { AttachmentWant(digest: $0, bytes: 10) }
+        try attachments.named(wants, through: 1, of: "log")
+        let path = attachments.folder.blob(digests[1])
+        try FileManager.default.removeItem(atPath: path)
+        let copy = try AttachmentCopy(files)
+        #expect(try copy.state(of: digests[1]) == .missing && copy.state(of: digests[0]) == .present)
+        #expect(try copy.all(.missing, limit: 9) == [wants[1]])
+        #expect(try copy.figures()[.missing] == AttachmentFigures(blobs: 1, bytes: 10))
+        #expect(try copy.figures()[.present] == AttachmentFigures(blobs: 2, bytes: 20))
+        #expect(try attachments.standing(of: digests[1])?.state == .missing)
+        #expect(try attachments.all(.missing, limit: 9).isEmpty)
+        try attachments.noteLost()
+        #expect(attachments.takeLost() == 1 && attachments.takeLost() == 0)
+        #expect(try attachments.all(.missing, limit: 9) == [wants[1]])
+        try Data(bytes(10, seed: 2)).write(to: URL(filePath: path))
+        #expect(try copy.all(.missing, limit: 9).isEmpty)
+        try attachments.noteLost()
+        #expect(try attachments.takeLost() == 0 && attachments.all(.missing, limit: 9).isEmpty)
+        #expect(try attachments.figures()[.present] == AttachmentFigures(blobs: 3, bytes: 30))
+    }
+
     @Test("A check of all files names the damaged one, and reads the others whole")
     func verified() throws {
         let digests = try (1...4).map { try put(bytes(1_000, seed: $0)).digest }

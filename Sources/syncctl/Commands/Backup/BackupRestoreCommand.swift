@@ -71,8 +71,11 @@ enum BackupRestoreCommand {
         }
         // What the command gave is proven and in its place; that it was all is what the command denies.
         if let failed { throw CommandFailure(failed) }
-        return report.missing.isEmpty && report.notErased == 0 && report.manifest.isSigned ? .success : .degraded
+        return lacks(report) == 0 && report.notErased == 0 && report.manifest.isSigned ? .success : .degraded
     }
+
+    /// Attachments that the restored store does not have.
+    private static func lacks(_ report: RestoreReport) -> Int { report.missing.count + report.lacking }
 
     /// Attachments that are named one by one.
     private static let mostNamed = 20
@@ -113,8 +116,8 @@ enum BackupRestoreCommand {
         _ report: RestoreReport, _ folder: String, _ milliseconds: Int64, _ session: Session
     ) throws(CommandFailure) {
         for finding in report.missing.prefix(Self.mostNamed) { session.say(session.explained(finding)) }
-        if !report.missing.isEmpty {
-            session.remark(.restoreLacks, session.counted(report.missing.count, .attachment))
+        if lacks(report) > 0 {
+            session.remark(.restoreLacks, session.counted(lacks(report), .attachment))
         }
         if report.erasedLater > 0 {
             session.remark(.restoreErased, session.counted(report.erasedLater, .event))
@@ -130,7 +133,7 @@ enum BackupRestoreCommand {
             line.add("position", report.position)
             line.add("key", report.hasKey)
             line.add("attachments", report.attachments)
-            line.add("attachments_missing", report.missing.count)
+            line.add("attachments_missing", lacks(report))
             line.add("erased_later", report.erasedLater)
             line.add("not_erased", report.notErased)
             line.add("milliseconds", milliseconds)
