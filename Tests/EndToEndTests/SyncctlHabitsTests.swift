@@ -87,6 +87,12 @@ extension SyncctlProgramTests {
         #expect(try await tool.run([]).text.contains("history <user>"))
     }
 
+    @Test("A search that lacks the newest events ends with 2, be something found or not", arguments: [false, true])
+    func searchThatLacksEvents(isFound: Bool) {
+        #expect(SearchCommand.exitCode(isFound: isFound, 458) == .degraded)
+        #expect(SearchCommand.exitCode(isFound: isFound, 0) == (isFound ? .success : .nothingFound))
+    }
+
     @Test func everyReadingCommandEndsItsJSON() async throws {
         try await makeStore()
         _ = try await run("import", "-", input: Self.sample)
