@@ -87,6 +87,24 @@ extension SyncctlProgramTests {
         #expect(try await tool.run([]).text.contains("history <user>"))
     }
 
+    @Test("The help of --match says what each command goes by: titles, names, or what was looked for")
+    func matchSaysWhatItGoesBy() async throws {
+        let texts = [
+            "rooms": "Only in whose titles words begin so", "conversations": "Only in whose titles words begin so",
+            "users": "Only whose names begin so", "searches": "Only what begins so",
+        ]
+        for (command, text) in texts {
+            let help = try await tool.run([command, "--help"]).text.split { " \n".contains($0) }
+            #expect(help.joined(separator: " ").contains("--match TEXT \(text), whatever the case."), "\(help)")
+        }
+    }
+
+    @Test("A search that lacks the newest events ends with 2, be something found or not", arguments: [false, true])
+    func searchThatLacksEvents(isFound: Bool) {
+        #expect(SearchCommand.exitCode(isFound: isFound, 458) == .degraded)
+        #expect(SearchCommand.exitCode(isFound: isFound, 0) == (isFound ? .success : .nothingFound))
+    }
+
     @Test func everyReadingCommandEndsItsJSON() async throws {
         try await makeStore()
         _ = try await run("import", "-", input: Self.sample)

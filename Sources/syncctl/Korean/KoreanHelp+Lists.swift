@@ -9,8 +9,12 @@ extension KoreanHelp {
         "With --by: only this answer.": "--by와 함께: 이 응답만.",
         "the same for each day": "날마다 같은 것",
         "in which conversations that was answered": "그렇게 응답한 대화",
-        "Only whose names, titles or words begin so, whatever the case.":
-            "이름, 제목, 검색어가 이렇게 시작하는 것만 봅니다. 대소문자는 가리지 않습니다.",
+        "Only in whose titles words begin so, whatever the case.":
+            "제목의 낱말이 이렇게 시작하는 대화만 봅니다. 대소문자는 가리지 않습니다.",
+        "Only whose names begin so, whatever the case.":
+            "이름이 이렇게 시작하는 사용자만 봅니다. 대소문자는 가리지 않습니다.",
+        "Only what begins so, whatever the case.":
+            "이렇게 시작하는 검색어만 봅니다. 대소문자는 가리지 않습니다.",
         "With the first words of a person, in place of the last message.": "마지막 메시지 대신 사람이 처음 한 말을 봅니다.",
         "what each of them began with": "각 대화가 무엇으로 시작했는지",
         "Those, too, that the user has hidden.": "숨긴 대화방도 봅니다.",

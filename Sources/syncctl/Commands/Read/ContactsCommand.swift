@@ -48,7 +48,7 @@ enum SearchesCommand {
             "searches", "What a user looked for, to be offered again", group: "Read",
             arguments: [.init("user", "Whose.", names: "users")],
             options: ListLimit.options + [
-                RoomsCommand.match,
+                .value("match", "TEXT", "Only what begins so, whatever the case."),
                 .value("sort", "ORDER", "By when, the newest first, or by the words.", allowed: ["date", "query"]),
                 .value(
                     "scope", "PLACE", "Only what was looked for there.", allowed: ["messages", "users"]),

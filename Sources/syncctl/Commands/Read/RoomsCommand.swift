@@ -23,7 +23,7 @@ enum RoomsCommand {
     static let category = Command.Option.value(
         "category", "NAME", "Only of this category.", allowed: ["text", "image", "voice"])
     static let match = Command.Option.value(
-        "match", "TEXT", "Only whose names, titles or words begin so, whatever the case.")
+        "match", "TEXT", "Only in whose titles words begin so, whatever the case.")
     static let first = Command.Option.flag(
         "beginning", "With the first words of a person, in place of the last message.")
     static let hidden = Command.Option.flag("hidden", "Those, too, that the user has hidden.")

@@ -74,7 +74,12 @@ enum SearchCommand {
         } else if !session.isJSON, !end.isWhole {
             session.say(arguments.flag("rank") ? .moreRanked : .moreFound, String(printer.count))
         }
-        return printer.count == 0 ? .nothingFound : .success
+        return exitCode(isFound: printer.count > 0, end.unindexed)
+    }
+
+    /// As of any answer that lacks the newest events: it says neither that something was found, nor nothing.
+    static func exitCode(isFound: Bool, _ unindexed: UInt64) -> ExitCode {
+        unindexed > 0 ? .degraded : isFound ? .success : .nothingFound
     }
 
     private static let mostRanked = 500
@@ -118,7 +123,7 @@ enum SearchCommand {
             if end.unindexed > 0 { line.add("unindexed", end.unindexed) }
         }
         tell(end, session)
-        return count == 0 ? .nothingFound : .success
+        return exitCode(isFound: count > 0, end.unindexed)
     }
 
     private static func tell(_ end: SearchEnd, _ session: Session) {

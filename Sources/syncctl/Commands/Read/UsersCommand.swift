@@ -7,7 +7,7 @@ enum UsersCommand {
         Command(
             "users", "Users who have a name, by name", group: "Read",
             options: [
-                RoomsCommand.match
+                .value("match", "TEXT", "Only whose names begin so, whatever the case.")
             ] + ListLimit.options + [OutputForm.csvOption],
             examples: [
                 .init("syncctl users --match 김", "those whose names begin with 김"),
