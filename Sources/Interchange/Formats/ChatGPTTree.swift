@@ -96,7 +96,7 @@ struct ChatGPTMessage {
     struct Attachment {
         /// The file's name begins with that.
         let id: String
-        /// As who uploaded it called it; `nil`: of what a part of the content points to.
+        /// Its name where it was uploaded; `nil`: of what a part of the content points to.
         let name: String?
         let mediaType: String?
         let width: Int64?

@@ -6,7 +6,7 @@ internal import EventStore
 /// Read are the documents of Dr.Bot's `chats`: a question and its answer in one. Others are named and passed over.
 final class Firestore: ExportReader {
     private let options: ImportOptions
-    /// How often a messageId came, in all and with each document.
+    /// Which messageId came, and with which document first.
     private var repeats = Repeats()
     private static let fields = ["senderId", "senderName", "messageId", "sentDate", "text", "botResponse"]
 
@@ -135,7 +135,10 @@ final class Firestore: ExportReader {
         let source = "chats/" + id
         let named = document.string("messageId").flatMap { EventID(text: $0) }
         var isOfAnother = false
-        if let named { isOfAnother = repeats.count("\(named)") > repeats.count("\(named) \(id)") }
+        if let named {
+            if repeats.count("\(named)") == 0 { _ = repeats.count("\(named) \(id)") }
+            isOfAnother = !repeats.has("\(named) \(id)")
+        }
         if isOfAnother {
             output.note("a document with the messageId of another one: its question has an id of its own", at: id)
         }
