@@ -58,6 +58,28 @@ import Testing
         #expect(try Imported(try folder.write(Self.one, to: "first.txt")).remarks.isEmpty)
     }
 
+    @Test(
+        "A part that its file's name alone numbers is told, too; a date and a room's own name are no numbers of parts"
+    )
+    func numberedByName() throws {
+        let folder = try TemporaryFolder.made()
+        let chat = Self.windows + "[홍길동] [오전 9:05] 네\n"
+        for name in ["KakaoTalk_20251014_2103_11_234_방-2.txt", "Talk_2025.10.14 21_03-2.txt"] {
+            let remarks = try Imported(try folder.write(chat, to: name)).remarks
+            #expect(remarks.count == 1, "\(name)")
+            #expect(remarks.first?.contains("is part 2 of a chat, and part 1 is not beside it") == true)
+            #expect(remarks.first?.contains("2025-10-13T09:05") == true)
+        }
+        let room = chat.replacingOccurrences(of: "방 님과", with: "3-2 님과")
+        let others = [
+            ("방-1.txt", chat), ("방-2025-10-14.txt", chat), ("2025-10-14-21-03.txt", chat),
+            ("KakaoTalk_3-2.txt", room),
+        ]
+        for (name, text) in others {
+            #expect(try Imported(try folder.write(text, to: name)).remarks.isEmpty, "\(name)")
+        }
+    }
+
     @Test("A minute may go over three parts, in whatever order their names stand")
     func minute() throws {
         let folder = try TemporaryFolder.made()

@@ -77,6 +77,16 @@ enum KakaoLine {
         return (name[...bar], number, name[dot...])
     }
 
+    /// Whether the number at the end of a file's name is that of a part, and none of a date or of the room's own name.
+    static func isPart(file name: String, of room: String) -> Bool {
+        let name = ExportFiles.lastPart(name)
+        guard let dot = name.lastIndex(of: "."), !room.contains("-") || !name[..<dot].hasSuffix(room) else {
+            return false
+        }
+        let end = name[..<dot].reversed().prefix { $0 == "-" || $0.isASCII && $0.isNumber }
+        return end.split(separator: "-").count < 3
+    }
+
     /// `KakaoTalk_Chat_<room>_2025-10-14-21-03-11.csv`
     static func room(ofFile name: String) -> String {
         var room = Substring(ExportFiles.lastPart(name))

@@ -53,9 +53,10 @@ final class KakaoTalk: ExportReader {
         var room = KakaoRoom(Naming.id("kakaotalk", title.room), file, options, zone, output, after: before)
         try readMessages(&lines, title, file, &room, output)
         ended = (part, room.ending)
-        guard before == nil, let number = title.part, number > 1, let first = room.first else { return }
+        let isPart = title.part != nil || KakaoLine.isPart(file: name, of: title.room)
+        guard before == nil, isPart, part.number > 1, let first = room.first else { return }
         output.remark(
-            "\(file) is part \(number) of a chat, and part \(number - 1) is not beside it. What one person says alike in both, in the "
+            "\(file) is part \(part.number) of a chat, and part \(part.number - 1) is not beside it. What one person says alike in both, in the "
                 + "minute of the cut (\(Timestamp.text(first).prefix(16))), is taken for one message. With the parts in one folder "
                 + "it is not: import the folder, now or later")
     }
