@@ -148,6 +148,12 @@ private struct WhatsAppRoom {
         (self.options, self.zone, self.output) = (options, zone, output)
     }
 
+    /// What Android writes behind the name of a file.
+    private static let markers: Set<Substring> = [
+        "file attached", "파일 첨부됨", "Datei angehängt", "archivo adjunto", "fichier joint", "arquivo anexado",
+        "file allegato", "bestand bijgevoegd", "添付ファイル",
+    ]
+
     /// The name of the picture or file that a text is about, in the language of the phone: `IMG-1-WA1.jpg (file attached)` of Android,
     /// `<attached: 1-PHOTO.jpg>` of iOS. It is certain where no text of a person looks like that.
     private static func attached(_ text: String) -> (name: String, isCertain: Bool)? {
@@ -158,7 +164,12 @@ private struct WhatsAppRoom {
         }
         guard line.hasSuffix(")"), let open = line.lastBytes(of: " (") else { return nil }
         let name = line[..<open.lowerBound]
-        return (String(name), name.contains("-WA") && name.contains("."))
+        // In languages that are not known here the phone's mark before the name says it, or the name that it gave.
+        let isMarked =
+            text.hasPrefix("\u{200e}") || name.contains("-WA")
+            || markers.contains(line[open.upperBound...].dropLast())
+        let end = name.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.count
+        return (String(name), isMarked && 1...8 ~= end && end < name.utf8.count)
     }
 
     /// What a text is about, with its name; `nil`: nothing, or it is not in the export.
