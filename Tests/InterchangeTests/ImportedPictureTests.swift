@@ -182,6 +182,42 @@ import Testing
         }
     }
 
+    @Test("ChatGPT: files that were uploaded come with their names, each once; one that is not there leaves its name")
+    func uploads() throws {
+        let paper = Array("%PDF-1.7 글".utf8)
+        try write(paper, to: "g/file-DOC1-보고서.pdf")
+        try write(Self.picture(100, 7), to: "g/file-PIC1-p.png")
+        let messages = [
+            (
+                #"["이 파일 봐"]"#,
+                #"[{"id":"file-DOC1","name":"보고서.pdf","mime_type":"application/pdf","size":12}]"#
+            ),
+            (#"[]"#, #"[{"id":"file-GONE","name":"사라진.pdf","mime_type":"application/pdf","size":14}]"#),
+            (
+                #"[{"asset_pointer":"file-service://file-PIC1"},"그림"]"#,
+                #"[{"id":"file-PIC1","name":"p.png"},{"id":"file-DOC1","name":"보고서.pdf"}]"#
+            ),
+        ]
+        let nodes = messages.enumerated().map { number, message in
+            #""n\#(number)":{"parent":null,"message":{"author":{"role":"user"},"create_time":\#(number + 1),"#
+                + #""content":{"content_type":"multimodal_text","parts":\#(message.0)},"#
+                + #""metadata":{"attachments":\#(message.1)}}}"#
+        }
+        let export = #"[{"conversation_id":"k","create_time":1,"mapping":{\#(nodes.joined(separator: ","))}}]"#
+        try write(Array(export.utf8), to: "g/conversations.json")
+        let archived = try Imported(try archive("g")), plain = try Imported(folder.file("g"))
+        #expect(archived.events == plain.events && plain.passedOver == 0)
+        let items = plain.events.map { $0.items.map { $0.string("name") } }
+        #expect(items == [[], ["보고서.pdf"], ["사라진.pdf"], ["file-PIC1-p.png", "보고서.pdf"]])
+        let gone = try #require(plain.events.first { $0.items.first?.string("name") == "사라진.pdf" }?.items.first)
+        #expect(gone["sha256"] == nil && gone.integer("bytes") == 14 && gone.string("mediaType") == "application/pdf")
+        #expect(try plain.attachments.map { try $0.bytes() } == [paper, Self.picture(100, 7), paper])
+        #expect(
+            plain.remarks == [
+                "1 time: a picture or file that is not in what was given: its name is taken ($[0].mapping.n1)"
+            ])
+    }
+
     @Test("A picture that the archive has damaged refuses the export before any of it is handed in")
     func damaged() throws {
         let picture = Self.picture(5_000, 6)

@@ -73,7 +73,7 @@ import Testing
             let (place, path) = try folder(files)
             defer { withExtendedLifetime(place) {} }
             let imported = try Imported(path, as: .chatgpt)
-            let told = "1 time: a picture that is not in what was given: its name is taken"
+            let told = "1 time: a picture or file that is not in what was given: its name is taken"
             #expect(imported.remarks.map { $0.hasPrefix(told) } == (isThere ? [] : [true]), "\(imported.remarks)")
             #expect(imported.attachments.map(\.count) == (isThere ? [300_004] : []))
             #expect(imported.passedOver == 0)

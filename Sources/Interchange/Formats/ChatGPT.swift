@@ -7,7 +7,7 @@ internal import EventStore
 final class ChatGPT: ExportReader {
     private let options: ImportOptions
     private var user: String?
-    private static let absent = "a picture that is not in what was given: its name is taken"
+    private static let absent = "a picture or file that is not in what was given: its name is taken"
 
     init(_ options: ImportOptions) {
         self.options = options

@@ -94,22 +94,41 @@ struct ChatGPTMessage {
 
     /// A picture or file that a message points to.
     struct Attachment {
-        let pointer: String
+        /// The file's name begins with that.
+        let id: String
+        /// Its name where it was uploaded; `nil`: of what a part of the content points to.
+        let name: String?
+        let mediaType: String?
         let width: Int64?
         let height: Int64?
         let bytes: Int64?
 
+        /// What a part of the content points to: `sediment://file_…` now, `file-service://file-…` before.
+        init?(part: JSONObject) {
+            guard let pointer = part.string("asset_pointer") else { return nil }
+            id = pointer.split(separator: "/").last.map(String.init) ?? pointer
+            (name, mediaType, bytes) = (nil, nil, part.integer("size_bytes"))
+            (width, height) = (part.integer("width"), part.integer("height"))
+        }
+
+        /// What was uploaded with a message, as its `metadata` says.
+        init?(uploaded file: JSONObject) {
+            guard let id = file.string("id") ?? file.string("name") else { return nil }
+            (self.id, name, bytes) = (id, file.string("name"), file.integer("size"))
+            mediaType = file.string("mime_type").flatMap { AttachmentItem.isMediaType($0) ? $0 : nil }
+            (width, height) = (file.integer("width"), file.integer("height"))
+        }
+
         /// Its item of `attachments`, and its bytes if the export has them.
         func take(_ files: ExportFiles) throws(ImportError) -> (item: Payload, bytes: ImportedAttachment?) {
-            // sediment://file_… now, file-service://file-… before; the file's name begins with that.
-            let id = pointer.split(separator: "/").last.map(String.init) ?? pointer
             let isNamed = !files.isFile && !id.isEmpty
-            let name = isNamed ? files.names.first { ExportFiles.lastPart($0).hasPrefix(id) } : nil
-            if let name, let found = try files.attachment(name) {
-                return (found.item(name: ExportFiles.lastPart(name), width: width, height: height), found)
+            let file = isNamed ? files.names.first { ExportFiles.lastPart($0).hasPrefix(id) } : nil
+            if let file, let found = try files.attachment(file, claimed: mediaType) {
+                return (found.item(name: name ?? ExportFiles.lastPart(file), width: width, height: height), found)
             }
             var item = Payload()
-            item.add("name", id)
+            item.add("name", name ?? id)
+            item.add("mediaType", mediaType)
             item.add("bytes", bytes)
             item.add("width", width)
             item.add("height", height)
@@ -156,11 +175,12 @@ struct ChatGPTMessage {
             return
         }
         let texts = parts.compactMap { $0.string ?? $0.object?.string("text") }.filter { !$0.isEmpty }
-        let attachments = parts.compactMap(\.object).compactMap { part -> Attachment? in
-            guard let pointer = part.string("asset_pointer") else { return nil }
-            return Attachment(
-                pointer: pointer, width: part.integer("width"), height: part.integer("height"),
-                bytes: part.integer("size_bytes"))
+        var attachments = parts.compactMap(\.object).compactMap(Attachment.init(part:))
+        if role != "tool" {
+            // Pictures stand in both lists.
+            let shown = Set(attachments.map(\.id))
+            let uploaded = metadata?.elements("attachments")?.compactMap(\.object) ?? []
+            attachments += uploaded.compactMap(Attachment.init(uploaded:)).filter { !shown.contains($0.id) }
         }
         if role == "tool", attachments.isEmpty {
             self.content = .passed("what a tool answers")

@@ -96,7 +96,11 @@ extension KoreanTexts {
             "the create_time of a conversation is no time: it begins with its first message",
             "대화의 create_time이 시각이 아님. 첫 메시지의 시각에 시작합니다"),
         Phrase(
-            "a picture that is not in what was given: its name is taken", "파일에 들어 있지 않은 그림. 이름만 가져왔습니다"),
+            "a picture or file that is not in what was given: its name is taken",
+            "내보낸 것에 들어 있지 않은 그림이나 파일. 이름만 가져왔습니다"),
+        Phrase(
+            "a document with the messageId of another one: its question has an id of its own",
+            "다른 문서와 messageId가 같은 문서. 질문에 따로 ID를 주었습니다"),
         Phrase(
             "times are read as those of Asia/Seoul; --timezone ZONE says otherwise",
             "시각을 Asia/Seoul 기준으로 읽습니다. 다른 시간대는 --timezone ZONE"),
