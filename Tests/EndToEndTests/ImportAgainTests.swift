@@ -81,6 +81,30 @@ struct ImportAgainTests {
         }
     }
 
+    @Test("A later chat of WhatsApp that begins within a minute adds what is new, and what is known is there (INV-8)")
+    func withinMinute() throws {
+        let store = try store("within")
+        let name = "WhatsApp Chat with B.txt"
+        let lines = ["A: one", "A: two", "B: three", "A: new"].map { "13/1/25, 09:00 - \($0)\n" }
+        let first = try file(name, lines[..<3].joined())
+        #expect(try Programs.syncctl(store, ["import", first, "--timezone", "UTC"]).code == 0)
+        let second = try file(name, lines[1...].joined() + "13/1/25, 09:01 - B: last\n")
+        let later = try Programs.syncctl(store, ["import", second, "--timezone", "UTC", "--json"])
+        #expect(later.code == 0 && end(later)["already"] == 2 && end(later)["appended"] == 2, "\(later.output)")
+        let other = try Programs.syncctl(store, ["import", second, "--timezone", "Asia/Seoul", "--json"])
+        #expect(other.code == 4 && end(other)["differing"] == 4, "\(other.output)")
+        // What came without its picture is told as such, though it stands elsewhere in the minute.
+        let naming = "13/1/25, 10:00 - A: a.jpg (file attached)\n"
+        let third = try file(name, "13/1/25, 10:00 - A: b\n" + naming)
+        #expect(try Programs.syncctl(store, ["import", third, "--timezone", "UTC"]).code == 0)
+        let whole = folder.file("whole")
+        try FileManager.default.createDirectory(atPath: whole, withIntermediateDirectories: true)
+        _ = try (file("whole/" + name, naming), file("whole/a.jpg", "x"))
+        let told = try Programs.syncctl(store, ["import", whole, "--timezone", "UTC", "--json"])
+        #expect(told.code == 0 && end(told)["already"] == 1, "\(told.output)")
+        #expect(told.lines.contains { $0["what"] as? String == "attachments of message.posted" }, "\(told.output)")
+    }
+
     @Test("A profile without times whose old value comes back is told: what was said in between stays")
     func profiles() throws {
         let daemon = try DaemonProcess("d")

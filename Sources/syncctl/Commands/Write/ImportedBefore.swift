@@ -117,9 +117,12 @@ struct ImportDifference {
 
     func meaning(_ variance: Variance) -> Meaning {
         switch variance {
-        case .none: return parts.isEmpty ? .same : attachments.count == parts.count ? .told(parts) : .other
-        case .time(let within):
-            return parts.allSatisfy { $0.name == "time" && $0.isHeader } && distance < within ? .same : .other
+        case .none, .time:
+            var rest = parts
+            if case .time(let within) = variance, distance < within {
+                rest.removeAll { $0.isHeader && $0.name == "time" }
+            }
+            return rest.isEmpty ? .same : rest == attachments ? .told(rest) : .other
         case .content:
             return parts.contains(where: \.isHeader) ? .other : attachments.isEmpty ? .same : .told(attachments)
         case .value, .description:
