@@ -57,7 +57,12 @@ package enum Sniffer {
         if files.file(named: "conversations.json") != nil { return .chatgpt }
         if files.file(named: "channels.json") != nil || files.file(named: "dms.json") != nil { return .slack }
         if files.file(named: "result.json") != nil { return .telegram }
-        if files.file(named: "export.json") != nil { return .matrix }
+        // LibreChat calls its exports so, too.
+        if let name = files.file(named: "export.json") {
+            let members = MemberScan.names(try files.head(name)[...])
+            if json(members) == nil, let stranger = stranger(members) { throw refusal(stranger, files) }
+            return .matrix
+        }
         for name in files.names.prefix(100) where name.hasSuffix(".txt") || name.hasSuffix(".csv") {
             if let found = try text(try head(files, name)[...], name, files) { return found }
         }
@@ -74,7 +79,14 @@ package enum Sniffer {
         found += try files.json(Firestore.isKnown).map { ($0, .firestore) }
         found += try files.json(RealtimeDatabase.isKnown).map { ($0, .firebase) }
         if found.count > 1 { throw ImportError(severalIn: files, found[0].name, found[1].name) }
-        return found.first?.format
+        if let found = found.first { return found.format }
+        var other: String?
+        _ = try files.json { members in
+            other = other ?? stranger(members)
+            return false
+        }
+        if let other { throw refusal(other, files) }
+        return nil
     }
 
     private static func tables(_ files: ExportFiles) throws(ImportError) -> ExportFormat? {

@@ -73,7 +73,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
         ("other_chat_exports/librechat-tree.json", "LibreChat"),
         ("other_chat_exports/chatbotui-export.json", "chatbot-ui"),
         ("other_chat_exports/instagram/test_export.json", "Instagram or Facebook Messenger"),
-        ("other_chat_exports/instagram", nil),
+        ("other_chat_exports/instagram", "Instagram or Facebook Messenger"),
         ("other_chat_exports/signal/test_export.txt", "Signal"),
         ("other_chat_exports/signal", "Signal"),
     ]

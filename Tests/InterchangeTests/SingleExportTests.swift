@@ -46,6 +46,27 @@ import Testing
     }
 
     @Test(
+        "What no importer reads is refused by its name in a folder and an archive, too, and is taken for no other one",
+        arguments: [
+            (
+                "your_instagram_activity/messages/inbox/a_1/message_1.json", "Instagram or Facebook Messenger",
+                #"{"participants":[{"name":"a"}],"messages":[{"sender_name":"a","timestamp_ms":1,"content":"b"}]}"#
+            ),
+            (
+                "export.json", "LibreChat",
+                #"{"conversationId":"k","exportAt":"x","recursive":true,"messages":[{"messageId":"m","text":"a"}]}"#
+            ),
+        ])
+    func strangers(_ name: String, _ service: String, _ text: String) throws {
+        try write(text, to: "x/" + name)
+        try write("[1]", to: "x/a.json")
+        for path in try both() {
+            let refusal = ImportError(.unknownFormat, path, "an export of \(service), which import does not read")
+            #expect(throws: refusal) { try Sniffer.look(at: ExportFiles(path)) }
+        }
+    }
+
+    @Test(
         "A folder or an archive with one JSON of a database is read as that file is; what lies beside it is named",
         arguments: [(ExportFormat.firestore, Self.chats), (.firebase, Self.messenger)])
     func json(_ format: ExportFormat, _ text: String) throws {
