@@ -106,6 +106,24 @@ struct InterchangeProgramTests {
         #expect(again.lines.last?["already"] as? Int == 20 && again.lines.last?["twins"] as? Int == 20)
     }
 
+    @Test("An import says that bytes that its lines name do not come with them, and where that is seen")
+    func bytesOfLines() throws {
+        let store = try makeStore("ohne")
+        let (line, digest) = (Self.dialogue.prefix { $0 != "\n" }, String(repeating: "a", count: 64))
+        let item = #"{"sha256":"\#(digest)","bytes":3,"mediaType":"text/plain"}"#
+        let naming = line.replacingOccurrences(of: #""말 1""#, with: #""말","attachments":[\#(item)]"#)
+        let plain = try Programs.syncctl(store, ["import", "-"], input: Self.dialogue)
+        #expect(plain.code == 0 && !plain.errors.contains("attachment"))
+        let other = try makeStore("mit")
+        let first = try Programs.syncctl(other, ["import", "-"], input: naming)
+        #expect(first.code == 0 && first.output == "1 line: 1 appended, 0 already there, 0 rejected\n")
+        #expect(first.errors.contains("the lines name 1 attachment, whose bytes do not come with lines"))
+        let again = try Programs.syncctl(other, ["import", "-", "--json"], input: naming)
+        #expect(again.lines.last?["attachments"] as? Int == 1 && again.lines.last?["already"] as? Int == 1)
+        let missing = try Programs.syncctl(other, ["attachment", "list", "--missing", "--json"])
+        #expect(missing.lines.contains { $0["sha256"] as? String == digest }, "\(missing.output)")
+    }
+
     @Test("Rejected lines are kept with number and reason; a byte order mark and blank lines are passed over")
     func rejects() throws {
         let store = try makeStore("test")

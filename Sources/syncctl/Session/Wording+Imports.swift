@@ -10,6 +10,12 @@ extension Wording {
             Phrase("{0}: {1} new, {2} already there, {3} rejected", "{0}: 새 이벤트 {1}건, 이미 있음 {2}건, 거부 {3}건")
         case .nodesLines: Phrase(", {0} that only nodes write passed over", ", 노드만 쓰는 것이라 건너뜀 {0}건")
         case .twinLines: Phrase(", {0} passed over", ", 건너뜀: {0}")
+        case .bytesOfLines:
+            Phrase(
+                "the lines name {0}, whose bytes do not come with lines: syncctl attachment list --missing says which are "
+                    + "not here, and syncctl attachment put FILE brings them",
+                "줄에 이름이 있는 것: {0}. 내용은 줄에 들어 있지 않습니다. 없는 것은 syncctl attachment list --missing으로 보고, "
+                    + "syncctl attachment put FILE로 넣으십시오")
         case .moreRejected:
             Phrase(
                 "and {0} more rejected lines; --json names them all",

@@ -117,7 +117,8 @@ enum Wording: String, CaseIterable, Sendable {
         backupUnnamed, backupIsBroken, backupVerified, backupUnsigned, drillErased, drillDone,
         drillGood, drillBad
     // Imports
-    case importedLines, importableLines, nodesLines, twinLines, moreRejected, importStopped, importStoppedInput,
+    case importedLines, importableLines, nodesLines, twinLines, bytesOfLines, moreRejected, importStopped,
+        importStoppedInput,
         importUnbegun, readAs, recordsPassed, placeLine, toldOtherwise, partOfType, valuesOfPart, noValue,
         differingParts,
         wayOutOfDifference, notTaken, importedEvents, importableEvents, importedAttachments,

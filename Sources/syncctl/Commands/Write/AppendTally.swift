@@ -11,6 +11,8 @@ struct AppendTally {
     private(set) var passedOver = 0
     /// Lines that do not count where they were exported: another with the same id does.
     private(set) var twins = 0
+    /// What lines name that has bytes of its own, which are no part of a line.
+    private(set) var attachments = 0
     private var firstRejection: (code: String, message: String)?
 
     mutating func count(_ result: AppendedLine) {
@@ -28,6 +30,8 @@ struct AppendTally {
         lines += 1
         passedOver += 1
     }
+
+    mutating func name(attachments count: Int) { attachments += count }
 
     mutating func passOverTwin() {
         lines += 1

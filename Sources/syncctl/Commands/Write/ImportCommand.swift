@@ -124,12 +124,16 @@ enum ImportCommand {
             line.add("rejected", tally.rejected)
             line.add("passed_over", tally.passedOver)
             line.add("twins", tally.twins)
+            line.add("attachments", tally.attachments)
             line.add("dry_run", isDry)
             line.add("interrupted", Interrupt.isRequested)
         }
         if !session.isJSON {
             if run.unshown > 0 { session.remark(.moreRejected, String(run.unshown)) }
             try session.output.line(summary(tally, isDry: isDry, in: session.outputLanguage))
+            if tally.attachments > 0 {
+                session.remark(.bytesOfLines, session.counted(tally.attachments, .attachment))
+            }
         }
         if Interrupt.isRequested {
             session.remark(path == "-" ? .importStoppedInput : .importStopped)

@@ -84,6 +84,11 @@ struct ImportRun {
                     tally.passOverTwin()
                     return
                 }
+                if AttachmentNaming.isLikely(parsed.draft.payload) {
+                    let payload = JSONObject(validated: parsed.draft.payload)
+                    let items = try? AttachmentNaming.items(type: parsed.draft.type, payload)
+                    tally.name(attachments: items?.count ?? 0)
+                }
                 drafts.append(parsed.draft)
                 numbers.append(line.number)
                 if rejects != nil { texts.append(Array(text[range])) }
