@@ -80,6 +80,27 @@ import Testing
         }
     }
 
+    @Test("Lists of Telegram that are no chats, and what a channel of Slack is about, are passed over and counted")
+    func lists() throws {
+        let (telegram, account) = try folder([
+            "result.json": #"""
+            {"contacts":{"about":"","list":[{"first_name":"영희"},{"first_name":"철수"}]},"frequent_contacts":{"list":[]},
+            "chats":{"list":[{"id":5,"messages":[{"id":1,"type":"message","date_unixtime":"1","from_id":"user1","text":"a"}]}]}}
+            """#
+        ])
+        let (slack, export) = try folder([
+            "channels.json": #"""
+            [{"id":"C1","name":"g","topic":{"value":"주제"},"purpose":{"value":"까닭"}},
+            {"id":"C2","name":"h","topic":{"value":""},"purpose":{"value":""}}]
+            """#
+        ])
+        defer { withExtendedLifetime((telegram, slack)) {} }
+        let contacts = try Imported(account, as: .telegram)
+        #expect(contacts.skipped == ["what stands under contacts": 2] && contacts.texts == ["a"])
+        let channels = try Imported(export, as: .slack)
+        #expect(channels.skipped == ["the topic of a channel": 1, "the purpose of a channel": 1])
+    }
+
     /// An export of each format of JSON, with all that its records have.
     private static let exports: [(ExportFormat, String)] = [
         (

@@ -45,7 +45,8 @@ struct Sample: Sendable, CustomTestStringConvertible {
         Sample("telegram/test_single_export.json", .telegram, [started: 1, posted: 2]),
         Sample("telegram/test_batch_export.json", .telegram, [started: 1, posted: 2]),
         Sample(
-            "slack/export", .slack, [started: 6, posted: 6, "participant.joined": 3, "profile.changed": 2]),
+            "slack/export", .slack, [started: 6, posted: 6, "participant.joined": 3, "profile.changed": 2],
+            passedOver: 4),
         Sample("slack/export/random/2018-01-20.json", .slack, [posted: 6, "participant.joined": 3]),
         Sample("slack/zulip_normal_thread.json", .slack, [posted: 4]),
         Sample(

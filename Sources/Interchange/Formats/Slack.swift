@@ -74,6 +74,10 @@ final class Slack: ExportReader {
             payload.add("category", "text")
             payload.add("participants", participants)
             payload.addSource("slack", id)
+            for member in ["topic", "purpose"] {
+                guard let text = channel.object(member)?.string("value"), !text.isEmpty else { continue }
+                output.skip("the \(member) of a channel", at: "\(name) \(json.place)")
+            }
             // A number in one file, a text in another.
             let created = channel["created"].flatMap {
                 Moments.milliseconds(decimal: $0.string ?? $0.numberText ?? "")

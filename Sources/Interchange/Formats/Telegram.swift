@@ -53,12 +53,33 @@ final class Telegram: ExportReader {
                 hasMessages = true
                 try messages(json, &chat, files, output)
             case "name", "type", "id": try Self.take(member, try json.value(), &chat)
-            default: try json.skip()
+            default: try passOver(member, json, output)
             }
         }
         try json.finish()
         guard hasMessages else {
             throw ImportError(.malformed, files.path, at: "$", "neither 'chats' nor 'messages'")
+        }
+    }
+
+    /// Passes over what is no chat: contacts, sessions, stories. Each of its entries is counted.
+    private func passOver(_ member: String, _ json: JSONPull, _ output: ImportOutput) throws(ImportError) {
+        switch try json.peek() {
+        case UInt8(ascii: "["):
+            try json.openArray()
+            while try json.nextElement() {
+                output.skip("what stands under \(member)", at: json.place)
+                try json.skip()
+            }
+        case UInt8(ascii: "{"):
+            try json.openObject()
+            while let inner = try json.nextName() {
+                switch (inner, try json.peek()) {
+                case ("list", UInt8(ascii: "[")): try passOver(member, json, output)
+                default: try json.skip()
+                }
+            }
+        default: try json.skip()
         }
     }
 

@@ -59,6 +59,8 @@ extension KoreanTexts {
         Phrase("a message that ChatGPT does not show", "ChatGPT가 보여 주지 않는 메시지"),
         Phrase("what the model says to a tool", "모델이 도구에 보낸 것"),
         Phrase("what the model thought", "모델이 생각한 것"),
+        Phrase("what stands under {0}", "{0}에 있는 것"),
+        Phrase("the {0} of a channel", "채널의 {0}"),
         Phrase("what a tool answers", "도구의 응답"),
         Phrase("content of the type {0}", "내용 종류: {0}"),
         Phrase("larger than {0} bytes", "{0}바이트보다 큼"),
