@@ -41,6 +41,21 @@ import Testing
     }
 
     @Test(
+        "Two documents with one messageId: the second has ids of its own, so that its answer goes with its question")
+    func usedID() throws {
+        let other = rest("Z", ["text": #"{"stringValue":"또"}"#, "botResponse": #"{"stringValue":"답"}"#])
+        let both = try imported(list(rest("K"), other, rest("K")))
+        #expect(both.texts == ["두통이 \"오래\" 가요", "쉬세요\né", "또", "답", "두통이 \"오래\" 가요", "쉬세요\né"])
+        let (one, two) = (both.events[0], both.events[2])
+        #expect(one.id == EventID(text: Self.messageID) && one.id != two.id && both.events[4] == one)
+        #expect(both.events.map(\.cause) == [nil, one.id, nil, two.id, nil, one.id])
+        #expect(
+            both.remarks == [
+                "1 time: a document with the messageId of another one: its question has an id of its own (Z)"
+            ])
+    }
+
+    @Test(
         "Documents as REST answers them are the same events as in an export, so importing both doubles nothing (INV-8)"
     )
     func alike() throws {

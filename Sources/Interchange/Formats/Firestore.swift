@@ -6,6 +6,8 @@ internal import EventStore
 /// Read are the documents of Dr.Bot's `chats`: a question and its answer in one. Others are named and passed over.
 final class Firestore: ExportReader {
     private let options: ImportOptions
+    /// Which messageId came, and with which document first.
+    private var repeats = Repeats()
     private static let fields = ["senderId", "senderName", "messageId", "sentDate", "text", "botResponse"]
 
     init(_ options: ImportOptions) { self.options = options }
@@ -17,6 +19,7 @@ final class Firestore: ExportReader {
     }
 
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
+        repeats = Repeats()
         for name in try files.json(Self.isKnown) { try read(try JSONPull(try files.reader(name)), output) }
     }
 
@@ -130,9 +133,16 @@ final class Firestore: ExportReader {
         }
         let conversation = options.conversation ?? "drbot-" + sender
         let source = "chats/" + id
-        let question =
-            document.string("messageId").flatMap { EventID(text: $0) }
-            ?? EventID(record: "text", of: source, time: time)
+        let named = document.string("messageId").flatMap { EventID(text: $0) }
+        var isOfAnother = false
+        if let named {
+            if repeats.count("\(named)") == 0 { _ = repeats.count("\(named) \(id)") }
+            isOfAnother = !repeats.has("\(named) \(id)")
+        }
+        if isOfAnother {
+            output.note("a document with the messageId of another one: its question has an id of its own", at: id)
+        }
+        let question = (isOfAnother ? nil : named) ?? EventID(record: "text", of: source, time: time)
         var asked = Payload()
         asked.add("text", text)
         asked.addSource("firestore", source)

@@ -6,6 +6,12 @@ struct Repeats {
     private var older: [Digest: Int] = [:]
     private static let most = 50_000
 
+    /// Whether `text` was counted.
+    func has(_ text: String) -> Bool {
+        let key = SHA256().digest(Array(text.utf8))
+        return newer[key] != nil || older[key] != nil
+    }
+
     /// How often `text` came before.
     mutating func count(_ text: String) -> Int {
         let key = SHA256().digest(Array(text.utf8))
