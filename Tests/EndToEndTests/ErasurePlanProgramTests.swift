@@ -148,7 +148,7 @@ struct ErasurePlanProgramTests {
         #expect(done.0 == 202 && done.1["left"] as? Int == 1, "\(done)")
         // What is gone does not go again.
         try gone([words[1]], node)
-        #expect(ask(#""plan":"\#(plan)""#)?.0 == 404)
+        #expect(ask(#""plan":"\#(plan)""#)?.0 == 409)
         let next = try #require(ask(#""dry_run":true"#)?.1["plan"] as? String)
         try append(node, [words[3]])
         let all = try #require(ask(#""plan":"\#(next)","up_to":"now""#))
