@@ -107,13 +107,18 @@ extension LogReader {
     /// The origins of `node`, oldest first. Of each the first event is read.
     package func origins(of node: NodeID) throws(StoreError) -> [OwnOrigin] {
         let current = try meta("origin").flatMap { Int64($0) }
+        // A store of an earlier release has none.
+        let hasReach = try mapped { () throws(DatabaseError) in
+            try connection.integer("SELECT 1 FROM sqlite_schema WHERE name = 'reach'") != nil
+        }
         var own: [OwnOrigin] = []
         for origin in try origins() where origin.node == node {
             guard let first = try event(Dot(origin: origin.id, seq: 1)) else { continue }
+            let reach = hasReach ? try reach(of: origin.id) : nil
             own.append(
                 OwnOrigin(
                     id: origin.id, size: origin.size,
-                    signed: max(origin.size, try reach(of: origin.id)?.coverage.head.head.size ?? 0),
+                    signed: max(origin.size, reach?.coverage.head.head.size ?? 0),
                     isCurrent: origin.ref == current,
                     started: first.event.header.hlc.milliseconds, succession: OriginStart(first.event)?.succession))
         }
