@@ -197,11 +197,9 @@ extension Daemon {
                 ) { [weak node] in
                     node?.attachmentsWanted()
                 } onLost: { count in
-                    log.write(
-                        LogLine(
-                            level: .warning, code: "ATTACHMENTS_LOST",
-                            text: "files of attachments that events name are gone: \(count); peers are asked for them"
-                        ))
+                    log.warning(
+                        "files of attachments that events name are gone: \(count); peers are asked for them",
+                        "ATTACHMENTS_LOST")
                 }
             }
         }

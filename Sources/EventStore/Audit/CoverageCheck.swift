@@ -43,27 +43,33 @@ extension LogAudit {
         }
         // What a writer has stored since is seen only when nothing is read any more.
         select.reset()
-        for (head, index) in beyond { try tell(of: head, origins[index]) }
+        let until = MonotonicClock.now + UInt64(Verifier.patience.all) * 1_000_000
+        for (head, index) in beyond { try tell(of: head, origins[index], until) }
     }
 
     /// Says where a node has signed more events than are here. Of a fork the others may be elsewhere, and the origin that took over says what
     /// its own node has lost.
-    private mutating func tell(of head: TreeHead, _ origin: OriginProof) throws(DatabaseError) {
-        let here = try present(origin, atLeast: head.size)
+    private mutating func tell(
+        of head: TreeHead, _ origin: OriginProof, _ until: UInt64
+    ) throws(DatabaseError) {
+        let here = try present(origin, atLeast: head.size, until)
         guard head.size > here else { return }
         let text = "origin \(origin.id): its node has signed \(head.size) events, of which \(here) are here"
         let isSucceeded = successions.contains { $0.1.previous == origin.id }
         if isSucceeded || forked.contains(origin.id) { remarks.append(text) } else { notes.append(text) }
     }
 
-    /// How many events of an origin are here. Beside a writer the rest may be about to come, and is waited for a moment.
-    private func present(_ origin: OriginProof, atLeast size: UInt64) throws(DatabaseError) -> UInt64 {
+    /// How many events of an origin are here. Beside a writer the rest may be about to come, and is waited for until a moment of the
+    /// monotonic clock, which is one for all origins.
+    private func present(
+        _ origin: OriginProof, atLeast size: UInt64, _ until: UInt64
+    ) throws(DatabaseError) -> UInt64 {
         var here = origin.seq
-        guard isWritten else { return here }
-        for attempt in 0..<Verifier.patience.all / Verifier.patience.each where here < size {
-            if attempt > 0 { sleepMilliseconds(Verifier.patience.each) }
+        while isWritten, here < size {
             let seq = try connection.integer("SELECT max(seq) FROM event WHERE origin = ?", .integer(origin.ref))
             here = max(here, UInt64(clamping: seq ?? 0))
+            guard here < size, MonotonicClock.now < until else { break }
+            sleepMilliseconds(Verifier.patience.each)
         }
         return here
     }
