@@ -66,12 +66,12 @@ test: deps
 	Scripts/run-tests "$$($(SWIFT) build --show-bin-path)"
 	@echo 'the pages were not tried in a browser here: make pages-test'
 
-# A package of its own, so it sees what is public and no more.
+# A package of its own, so it sees what is public and no more. What `make test` has compiled of the libraries is not compiled again.
 example: deps
 	@# SwiftPM does not always notice new files of a package that is named by its path: the plan is made anew.
-	@rm -f .build/example/debug.yaml
-	$(SWIFT) build --package-path Examples/Embedding --scratch-path $(CURDIR)/.build/example
-	timeout 120 .build/example/debug/embedding
+	@rm -f .build/debug.yaml
+	$(SWIFT) build --package-path Examples/Embedding --scratch-path $(CURDIR)/.build
+	timeout 120 .build/debug/embedding
 
 docs: deps
 	@SWIFT='$(SWIFT)' Scripts/docs .build/docs
