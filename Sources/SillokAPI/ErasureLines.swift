@@ -45,6 +45,7 @@ package enum ErasureLines {
         case nil: break
         }
         line.add("authored", erasure.isWithAuthored)
+        line.add("replies", erasure.isWithReplies)
         line.add("shared", erasure.isWithShared)
         line.add("events", erasure.events.count)
         line.add("reason", erasure.reason)

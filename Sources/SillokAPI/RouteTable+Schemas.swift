@@ -249,7 +249,7 @@ extension RouteTable {
             .object([
                 ("type", .choice(["erasure"])), ("event", .uuid), ("position", .integer), ("at", .time),
                 ("node", .text), ("user?", .text), ("conversation?", .text), ("authored", .boolean),
-                ("shared", .boolean), ("events", .integer), ("reason", .text), ("who", .text),
+                ("replies", .boolean), ("shared", .boolean), ("events", .integer), ("reason", .text), ("who", .text),
                 ("state", .choice(["unconfirmed", "under_way", "views", "applied"])), ("done?", .integer),
                 ("of?", .integer), ("confirmed", .array(.object([("node", .text), ("at", .time)]))),
                 ("waiting", .array(.text)),

@@ -346,6 +346,8 @@ struct AttachmentProgramTests {
         }
         let states = try b.syncctl("attachment", "list", "--json").lines.compactMap { $0["state"] as? String }
         #expect(states == ["missing"], "the picture was here before the messages: nothing was shown")
+        let counts = try b.syncctl("status", "--json").lines.first?["attachments"] as? [String: Int]
+        #expect(counts?["missing"] == 1 && counts?["present"] == 0, "\(counts ?? [:])")
         link.fault = .none
         #expect(try got(b, digest) == Data(contentsOf: URL(filePath: path)))
     }

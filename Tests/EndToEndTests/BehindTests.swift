@@ -48,9 +48,10 @@ struct BehindTests {
         defer { writer.close() }
         let tool = try Self.cramped
         let words = words + ["--store", store]
-        let json = try await tool.run(words + ["--json", "-q"])
+        async let forMachines = tool.run(words + ["--json", "-q"])
+        async let forPeople = tool.run(words + ["-q", "--lang", "ko"])
+        let (json, human) = try await (forMachines, forPeople)
         #expect(json.code == 2 && json.lines.last?.contains(#""behind":3}"#) == true, "\(json)")
-        let human = try await tool.run(words + ["-q", "--lang", "ko"])
         #expect(human.code == 2 && human.errors.contains("이벤트 3건이 이 결과에 빠져"), "\(human)")
     }
 

@@ -134,6 +134,7 @@ struct ErasureProgramTests {
             #expect(try node.syncctl("history", "u-1", "--lang", "ko").output.contains("삭제됨"))
         }
         let status = try #require(try a.syncctl("erase", "status", "--json").lines.first)
+        #expect(status["authored"] as? Bool == true && status["replies"] as? Bool != nil, "\(status)")
         #expect(
             (status["confirmed"] as? [[String: Any]])?.count == 1 && (status["waiting"] as? [String])?.isEmpty == true
         )

@@ -9,6 +9,7 @@ extension Wording {
         case .rowLog: Phrase("log", "로그")
         case .rowViews: Phrase("views", "뷰")
         case .rowHeld: Phrase("held", "격리")
+        case .rowAttachments: Phrase("files", "첨부")
         case .rowPeers: Phrase("peers", "피어")
         case .softwareOn: Phrase("{0} on {1}", "노드 {1}, {0}")
         case .isUnknown: Phrase("unknown", "알 수 없음")
@@ -31,6 +32,10 @@ extension Wording {
             Phrase(
                 "{0} cannot be read by the views: syncctl quarantine list",
                 "뷰가 읽을 수 없는 것: {0}. syncctl quarantine list")
+        case .attachmentsLacking:
+            Phrase(
+                "{0} attachments missing, {1} damaged: syncctl attachment list --missing, --damaged",
+                "없는 첨부 {0}개, 손상된 첨부 {1}개. syncctl attachment list --missing, --damaged")
         case .callPort: Phrase("call port {0}", "연결을 받는 포트: {0}")
         case .thisNode: Phrase("this node", "이 노드")
         case .problems: Phrase("Problems", "문제")

@@ -80,11 +80,11 @@ enum Wording: String, CaseIterable, Sendable {
     // What is here of a person
     case packageMade, packageUnproven, packageRest
     // A node of itself
-    case rowNode, rowCluster, rowLog, rowViews, rowHeld, rowPeers, softwareOn, isUnknown, isWell, isDegraded,
+    case rowNode, rowCluster, rowLog, rowViews, rowHeld, rowAttachments, rowPeers, softwareOn, isUnknown, isWell,
+        isDegraded,
         isReceiving, isRebuilding, noDaemon, inUseBy, daemonUnknown, logIn, viewsWhole, viewsLack,
-        viewsCatchUp, viewsNone, viewsRebuilt, viewsCompared, eventsHeld, callPort, thisNode, problems, problem,
-        notLetIn,
-        letIn, addressUnknown, snapshotShare, snapshotTo, snapshotFrom, snapshotProving, snapshotOpening,
+        viewsCatchUp, viewsNone, viewsRebuilt, viewsCompared, eventsHeld, attachmentsLacking, callPort, thisNode,
+        problems, problem, notLetIn, letIn, addressUnknown, snapshotShare, snapshotTo, snapshotFrom, snapshotProving, snapshotOpening,
         settledAt, toDo, gravityIntegrity, gravityWarning, gravityInformation, noFindings, noRoles, rolesAre,
         rolesEverywhere, sequence, ownBranch, noForks
     // Verification

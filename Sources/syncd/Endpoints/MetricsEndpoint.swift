@@ -79,7 +79,7 @@ extension Service {
         text.gauge(
             "syncd_quarantined_events", "Events that are stored and relayed but hidden from views.", views.quarantined
         )
-        let figures = ((try? store.attachmentsIfAny()?.figures()) ?? nil) ?? [:]
+        let figures = attachmentFigures()
         text.gauge(
             "syncd_attachments", "Attachments, by how they stand here.",
             AttachmentState.allCases.map { ([("state", $0.text)], Double(figures[$0]?.blobs ?? 0)) })

@@ -39,6 +39,10 @@ extension Service {
             }
         }
         line.add("quarantined", views.quarantined)
+        let attachments = attachmentFigures()
+        line.addObject("attachments") { line in
+            for state in AttachmentState.allCases { line.add(state.text, attachments[state]?.blobs ?? 0) }
+        }
         line.add("state", isDegraded ? "degraded" : "ok")
         line.add("problems", problems)
         line.add("port", status.listeningPort)
@@ -62,6 +66,11 @@ extension Service {
         if notices.count > Self.mostNotices { line.add("notices_more", notices.count - Self.mostNotices) }
         Self.describe(status.pending, &line)
         exchange.send(line)
+    }
+
+    /// How the attachments stand here; empty where there never was one.
+    func attachmentFigures() -> [AttachmentState: AttachmentFigures] {
+        ((try? store.attachmentsIfAny()?.figures()) ?? nil) ?? [:]
     }
 
     /// Findings that are told, at most: open ones of this node come before flagged clocks of others (INV-9).

@@ -68,6 +68,11 @@ struct DaemonStatus {
             isRebuilt
                 ? session.shown(.viewsRebuilt, lag) : isCompared ? session.shown(.viewsCompared, lag) : lag)
         lines += StatusCommand.held(count("quarantined"), session)
+        let attachments = object.object("attachments")
+        let (missing, damaged) = (attachments?.integer("missing") ?? 0, attachments?.integer("damaged") ?? 0)
+        if missing + damaged > 0 {
+            add(.rowAttachments, session.shown(.attachmentsLacking, String(missing), String(damaged)))
+        }
         if let port = object.integer("port"), port > 0 { add(.rowPeers, session.shown(.callPort, String(port))) }
         for line in lines { try session.output.line(Sanitizer.line(line)) }
         if !peers.isEmpty {
