@@ -45,10 +45,13 @@ struct NameTable {
         texts.withUnsafeBytes { texts in if let start = texts.baseAddress { prefetch(start + offset) } }
     }
 
+    /// Whether a text of so many bytes can be taken in, and nothing is forgotten for it.
+    func hasRoom(for count: Int) -> Bool { used < Self.capacity && texts.count + count <= Self.textCapacity }
+
     /// Takes in a text that is not here. What was here is forgotten when that would be too much.
     mutating func insert(_ text: String, _ ref: Int64) {
         let count = text.utf8.count
-        if used >= Self.capacity || texts.count + count > Self.textCapacity { self = NameTable(seed: seed) }
+        if !hasRoom(for: count) { self = NameTable(seed: seed) }
         if used * 2 >= slots.count { grow() }
         text.withUTF8Bytes { bytes in
             let hash = hash(bytes)

@@ -157,6 +157,18 @@ package final class SnapshotBuilder: Sendable {
             throw SnapshotError(error)
         }
         SnapshotFolder(files: files).removeAll()
+        try requireFit()
+    }
+
+    /// A start throws away what does not fit, and would ask for another one.
+    private func requireFit() throws(SnapshotError) {
+        do throws(StoreError) {
+            if try SnapshotInstall.fits(files) { return }
+        } catch {
+            throw .store(error)
+        }
+        SmallFile.removeDatabase(files.readyLog)
+        throw .store(.corrupt("the log that was made of it is not one that this node's own goes on in"))
     }
 
     /// Ends the threads; the unfinished log is taken away.

@@ -63,7 +63,7 @@ enum SnapshotInstall {
     }
 
     /// Whether the waiting log is this store's, begins with this node's own events, and has all of them. One that is no log does not fit.
-    private static func fits(_ files: StoreFiles) throws(StoreError) -> Bool {
+    static func fits(_ files: StoreFiles) throws(StoreError) -> Bool {
         let old = try LogReader(files)
         let identity = try StoreIdentity(old)
         do throws(StoreError) {

@@ -1,15 +1,10 @@
 /// Gives the names of a snapshot their refs in the new log. New ones go to table `fresh` of the scratch database. As long as
 /// all of them are in memory nothing is looked up there; when they become too many, the table gets an index and is asked.
 struct SnapshotNames {
-    /// Most names and bytes in memory; below what ``NameTable`` holds.
-    private static let most = 150_000
-    private static let mostBytes = 12 << 20
-
     private let connection: Connection
     private var cache = NameTable()
     /// What is in the cache, while that is all.
     private var entries: [NameList.Entry] = []
-    private var bytes = 0
     private var isComplete = true
     private var next: Int64
     private let insert: Statement
@@ -70,13 +65,16 @@ struct SnapshotNames {
     }
 
     private mutating func remember(_ text: UnsafeRawBufferPointer, _ ref: Int64) throws(DatabaseError) {
-        entries.append(NameList.Entry(ref: ref, start: UInt32(bytes), count: UInt32(text.count)))
-        bytes += text.count
-        if isComplete, next > Self.most || bytes > Self.mostBytes {
-            isComplete = false
-            try connection.execute("CREATE UNIQUE INDEX fresh_text ON fresh(text)")
+        if isComplete {
+            if cache.hasRoom(for: text.count) {
+                let start = UInt32(cache.texts.count)
+                entries.append(NameList.Entry(ref: ref, start: start, count: UInt32(text.count)))
+            } else {
+                // The memory forgets from here on.
+                (isComplete, entries) = (false, [])
+                try connection.execute("CREATE UNIQUE INDEX fresh_text ON fresh(text)")
+            }
         }
-        if !isComplete { entries = [] }
         cache.insert(String(decoding: text, as: UTF8.self), ref)
     }
 }
