@@ -230,7 +230,14 @@ struct RepositoryErasure {
         let holes = try logged { () throws(StoreError) in
             try writer.source.holes(after: segment.after, through: segment.last)
         }
-        guard holes != segment.holes else { return now }
+        guard holes != segment.holes else {
+            // What a hand has put back into the log would stand in the file, and count as gone.
+            let putBack = try logged { () throws(StoreError) in
+                try writer.source.firstPutBack(after: segment.after, through: segment.last)
+            }
+            guard putBack == nil else { throw .putBack(rows: 1, after: segment.after) }
+            return now
+        }
         var made: BackupManifest.Segment?
         try writer.writeSegments(
             after: segment.after, through: segment.last, applied, key: repository.key, limit: .max

@@ -37,6 +37,28 @@ extension EventStore {
     /// - Parameters:
     ///   - author: Who appends them, by name.
     ///   - actor: Which credential was checked.
+    ///   - top: Up to where the log was looked through for their plan.
+    /// - Returns: `nil`, with nothing recorded, where the same has been erased since, or is being erased.
+    package func eraseBlocking(
+        _ erasures: [Erasure], author: String, actor: EventActor? = nil, planned top: UInt64
+    ) throws(StoreError) -> [AppendOutcome]? {
+        try erasing.withLock { _ throws(StoreError) in
+            guard try !isErased(erasures.first, since: top) else { return nil }
+            return try eraseBlocking(erasures, author: author, actor: actor)
+        }
+    }
+
+    private func isErased(_ erasure: Erasure?, since top: UInt64) throws(StoreError) -> Bool {
+        let log = try LogReader(files)
+        let seen = min(top, try log.erasedThrough())
+        return try log.erasures().contains { one in
+            guard one.node == identity.node, one.position > seen, let other = one.erasure, other.confirms == nil
+            else { return false }
+            return other.subject == erasure?.subject && (other.subject != nil || other.events == erasure?.events)
+        }
+    }
+
+    /// As ``eraseBlocking(_:author:actor:planned:)``, whatever has been erased.
     package func eraseBlocking(
         _ erasures: [Erasure], author: String, actor: EventActor? = nil
     ) throws(StoreError) -> [AppendOutcome] {

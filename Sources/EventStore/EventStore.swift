@@ -1,6 +1,6 @@
 /// An event store that is open for writing. There is one for each folder, on one machine, at a time.
 ///
-/// ``append(_:atomicity:)`` stores events, ``subscribe(after:)`` follows what is stored, and an ``EventReader`` reads it. Close the store
+/// ``append(_:atomicity:)`` stores events, ``subscribe(after:id:)`` follows what is stored, and an ``EventReader`` reads it. Close the store
 /// when you are done: ``close()`` signs what was appended. A process that ends without it loses nothing that was acknowledged.
 ///
 /// ## Concurrency model
@@ -50,6 +50,8 @@ public final class EventStore: Sendable {
     package let wall: WallTime
     private let forks: Lock<Set<OriginID>>
     private let salts = Lock(RandomSource())
+    /// One erasure of a plan is recorded at a time: a plan is confirmed once.
+    let erasing = Lock(())
     private let signer: HeadSigner
     let writer: LogWriter
     private let held: HeldFiles
@@ -75,13 +77,14 @@ public final class EventStore: Sendable {
     ///   - folder: Where the store lies.
     ///   - durability: What an acknowledged append survives.
     ///   - owner: What other processes are told when they find the store in use.
-    ///   - witness: Where the node's last head is kept outside of the data directory.
+    ///   - witness: Where the node's last head is kept outside of the data directory: a folder that is there, by its absolute path.
     /// - Throws: `E_NO_STORE`; `E_NO_KEY` for a copy without `node.key`, which an ``EventReader`` can read; `E_LOCKED` while another
     ///   process has it open; `E_CORRUPT`, `E_STORE_FILE`, `E_FORMAT`, `E_UPGRADE`, `E_UNSAFE`, `E_PERMISSION`, `E_IO`.
     public convenience init(
         opening folder: String, durability: Durability = .full, owner: String = "a process",
         witness: WitnessPlace = .asBefore
     ) throws(StoreError) {
+        try witness.requireFolder()
         try self.init(
             opening: folder, durability: durability, owner: owner, witness: witness,
             surroundings: .found(around: StoreFiles(folder)))

@@ -142,7 +142,8 @@ extension Daemon {
                 let socket = configuration.api.socket.path.map { " socket \($0)" } ?? ""
                 return try EventStore(
                     opening: folder, durability: configuration.storage.durability == .full ? .full : .normal,
-                    owner: "syncd pid \(getpid())\(socket)", witness: witness)
+                    owner: "syncd pid \(getpid())\(socket)", witness: witness,
+                    surroundings: .found(around: StoreFiles(folder)))
             } catch {
                 // A command that was asked before the start brings the views up to date, and ends by itself. Another daemon does not.
                 guard case .locked(_, let owner) = error, !owner.hasPrefix("syncd "),

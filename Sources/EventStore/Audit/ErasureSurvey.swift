@@ -231,8 +231,13 @@ struct ErasureSurvey {
     private func part(
         of row: ErasedRow, naming select: Statement, _ log: LogReader
     ) throws(DatabaseError) -> ErasurePlan.Part? {
-        if person != nil, let cause = select.uuid(11), try speaks(row, of: cause, own, log) { return .replies }
-        guard amendments.contains(row.type), let target = target(select, row.type) else { return nil }
+        // What led to an edit or a retraction is not what it is about: a report is no reason to take back what was done about it.
+        guard amendments.contains(row.type) else {
+            // Nor is who takes part in a conversation, though someone asked for it.
+            guard person != nil, !lists.contains(row.type), let cause = select.uuid(11) else { return nil }
+            return try speaks(row, of: cause, own, log) ? .replies : nil
+        }
+        guard let target = target(select, row.type) else { return nil }
         if try speaks(row, of: target, own, log) { return person == nil ? .own : .replies }
         return try speaks(row, of: target, replies, log) ? .replies : nil
     }

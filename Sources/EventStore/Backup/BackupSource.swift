@@ -115,6 +115,17 @@ package final class BackupSource {
         digests.isEmpty ? [] : try log.namedAttachments().intersection(digests)
     }
 
+    /// The first row of a range with a payload that an erasure of this node has let go.
+    package func firstPutBack(after: UInt64, through: UInt64) throws(StoreError) -> UInt64? {
+        let erasures = try OwnErasures(log)
+        var found: UInt64?
+        try log.scan(after: after, through: through, limit: .max) { stored in
+            if !stored.event.isErased, erasures.refusal(of: stored.event) != nil { found = stored.position }
+            return found == nil
+        }
+        return found
+    }
+
     /// Which rows of a range have no payload.
     package func holes(after: UInt64, through: UInt64) throws(StoreError) -> Holes {
         let holes = HoleTally()

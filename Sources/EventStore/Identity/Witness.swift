@@ -17,6 +17,17 @@ public enum WitnessPlace: Hashable, Sendable {
         case .folder(let path): path
         }
     }
+
+    /// Refuses a folder that is not there: no witness would be kept, and no one would be told.
+    func requireFolder() throws(StoreError) {
+        guard case .folder(let path) = self else { return }
+        var status = stat()
+        guard path.hasPrefix("/"), stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw .badFile(
+                "the folder of the witness, '\(path)', is not there",
+                wayOut: "make it, and name it by its absolute path")
+        }
+    }
 }
 
 /// Keeps the last signed head of this node in `<folder>/<node id>.json`:

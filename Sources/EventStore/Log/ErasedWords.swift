@@ -52,7 +52,8 @@ extension LogReader {
     }
 
     /// Whether what the event at `place` says of the id `message` is said of an event that goes. Where an event of another has that id and
-    /// stays, it is about the one of its own author. A retraction stays then: it may be what takes that other event back.
+    /// stays, it is about the one of its own author. A retraction stays then: it may be what takes that other event back. So does one by another
+    /// author in another conversation, which never counts (VIEWS.md): its message may not be here yet.
     func speaks(
         _ place: Erasures.Place, of message: UUIDBits, goes: (Sharer) -> Bool
     ) throws(DatabaseError) -> Bool {
@@ -62,8 +63,9 @@ extension LogReader {
         let isOther = all.contains { one in
             !one.isErased && !goes(one) && !gone.contains { $0.isTwin(of: one.place) }
         }
-        guard isOther else { return !gone.isEmpty }
-        return place.type != AmendmentRule.retracted && gone.contains(where: place.isOfAuthor(of:))
+        let isRetraction = place.type == AmendmentRule.retracted
+        if isOther { return !isRetraction && gone.contains(where: place.isOfAuthor(of:)) }
+        return gone.contains { !isRetraction || place.isNear($0) }
     }
 
     /// The event that counts of those with one id, and its twins.
@@ -92,6 +94,12 @@ extension Erasures.Place {
     /// Whether both are one event, recorded twice (VIEWS.md, twins), if they have one id.
     fileprivate func isTwin(of other: Erasures.Place) -> Bool {
         type.hasSameBytes(as: other.type) && user.hasSameBytes(as: other.user) && isOfAuthor(of: other)
+    }
+
+    /// Whether this may be about the other: nothing says that they stand in two conversations, or both have one author.
+    fileprivate func isNear(_ other: Erasures.Place) -> Bool {
+        conversation == nil || conversation.hasSameBytes(as: other.conversation)
+            || author.hasSameBytes(as: other.author)
     }
 
     /// Whether both have one author in one conversation.

@@ -286,7 +286,9 @@ enum EraseCommand {
                 let store = try EventStore(opening: files.folder, owner: "syncctl pid \(getpid())")
                 defer { store.close() }
                 let author = Appender.actor?.principal ?? "uid:\(geteuid())"
-                let outcomes = try store.eraseBlocking(erasures, author: author, actor: Appender.actor)
+                let recorded = try store.eraseBlocking(
+                    erasures, author: author, actor: Appender.actor, planned: plan.top)
+                guard let outcomes = recorded else { throw changed }
                 try store.finishErasures()
                 guard let receipt = outcomes.first?.receipt else { throw usageFailure("the erasure was not taken") }
                 return (receipt.id.description, receipt.position)

@@ -68,7 +68,7 @@ struct FormatExport {
         _ session: Session, _ reads: Reads, _ writer: any ConversationWriter, _ page: PageExport? = nil
     ) throws(CommandFailure) {
         (self.session, self.reads, self.writer, self.page) = (session, reads, writer, page)
-        erasures = reads.isElsewhere ? nil : (try? reads.log()).flatMap { try? OwnErasures($0) }
+        erasures = try Self.erasures(reads)
         range = try TimeRange(session)
         var query = TimelineQuery()
         (query.since, query.until) = (range.since, range.until)
@@ -101,7 +101,7 @@ struct FormatExport {
         }
         var settings = ConversationPage.Settings(
             language: session.language, zone: zone, zoneName: zoneName, now: session.now
-        ) { user in Self.name(of: user, reads) }
+        ) { [erasures = try erasures(reads)] user in name(of: user, reads, erasures) }
         (settings.since, settings.until) = (range.since, range.until)
         return try PageExport(session, reads, settings, of: session.arguments.value("conversation") ?? "")
     }
@@ -115,10 +115,23 @@ struct FormatExport {
         return wish
     }
 
-    /// What a user's profile says; profiles that may not be read are none.
-    private static func name(of user: String, _ reads: Reads) -> String? {
-        guard let fields = try? reads.profile(of: user) else { return nil }
-        return fields.first { $0.string("name") == "name" }?.string("value").flatMap { $0.isEmpty ? nil : $0 }
+    /// What this node lets go; `nil` where another one is asked.
+    private static func erasures(_ reads: Reads) throws(CommandFailure) -> OwnErasures? {
+        guard !reads.isElsewhere else { return nil }
+        return try stored { try OwnErasures(reads.log()) }
+    }
+
+    /// What a user's profile says; profiles that may not be read are none, and what another hand has put back is not said.
+    private static func name(of user: String, _ reads: Reads, _ erasures: OwnErasures?) -> String? {
+        guard let field = (try? reads.profile(of: user))?.first(where: { $0.string("name") == "name" }) else {
+            return nil
+        }
+        if let erasures {
+            guard let position = field.integer("position").map({ UInt64(clamping: $0) }),
+                let event = (try? reads.log().event(at: position)) ?? nil, (try? erasures.check(event.event)) != nil
+            else { return nil }
+        }
+        return field.string("value").flatMap { $0.isEmpty ? nil : $0 }
     }
 
     func run() throws(CommandFailure) -> ExitCode {
@@ -227,7 +240,13 @@ struct FormatExport {
 
     private func entry(_ row: TimelineRow) throws(CommandFailure) -> TimelineEntry {
         let entry = try decoded(row)
-        try stored { try erasures?.check(entry.stored.event) }
+        guard let erasures else { return entry }
+        try stored { try erasures.check(entry.stored.event) }
+        // What was done to it has words, too.
+        for id in entry.history?.events ?? [] {
+            let found = try stored { try reads.log().events(id: id) }
+            for event in found { try stored { try erasures.check(event.event) } }
+        }
         return entry
     }
 

@@ -290,12 +290,14 @@ final class SubjectPackage {
     private func settings(_ language: Language) -> ConversationPage.Settings {
         ConversationPage.Settings(
             language: language, zone: session.zone, zoneName: session.zoneName, now: session.now
-        ) { [views, isFull, person = user] user in
+        ) { [views, isFull, erasures, person = user] user in
             // What others call themselves is theirs, too.
             guard isFull || user.hasSameBytes(as: person) else { return nil }
             let fields = (try? views.profile(user: user)) ?? []
-            guard let value = fields.first(where: { $0.name == "name" })?.winner.value else { return nil }
-            let text = JSONObject(validated: Array(#"{"v":\#(value)}"#.utf8)).string("v")
+            guard let write = fields.first(where: { $0.name == "name" })?.winner,
+                (try? Self.check(write, views, erasures)) != nil
+            else { return nil }
+            let text = JSONObject(validated: Array(#"{"v":\#(write.value)}"#.utf8)).string("v")
             return text.flatMap { $0.isEmpty ? nil : $0 }
         }
     }
@@ -381,11 +383,21 @@ final class SubjectPackage {
         return reads.map(\.read)
     }
 
+    /// Refuses a value of a profile that another hand has put back.
+    private static func check(
+        _ write: ProfileWrite, _ views: ViewReader, _ erasures: OwnErasures
+    ) throws(StoreError) {
+        if let event = try views.log.event(at: write.position) { try erasures.check(event.event) }
+    }
+
     private func index(
         _ language: Language, _ head: SubjectPage.Head, _ links: [SubjectPage.Link], _ reads: [SubjectPage.Read]
     ) throws(CommandFailure) {
         var page = SubjectPage(settings(language))
         let profile = try stored { try views.profile(user: user) }
+        for write in profile.flatMap({ [$0.winner] + $0.concurrent }) {
+            try stored { try Self.check(write, views, erasures) }
+        }
         try write(
             "index.\(language.rawValue).html",
             page.page(head, profile: profile, conversations: links, reads: reads))

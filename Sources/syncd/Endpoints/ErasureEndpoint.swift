@@ -88,7 +88,9 @@ extension Service {
         }
         guard let erasures = order.erasures(plan) else { return changed(exchange) }
         let author = request.caller.actor.principal
-        let outcomes = try store.eraseBlocking(erasures, author: author, actor: request.caller.actor)
+        let recorded = try store.eraseBlocking(
+            erasures, author: author, actor: request.caller.actor, planned: plan.top)
+        guard let outcomes = recorded else { return changed(exchange) }
         let receipts = outcomes.compactMap(\.receipt)
         guard receipts.count == outcomes.count, let first = receipts.first else {
             return exchange.refuse(.rejected, "the erasure was not taken")

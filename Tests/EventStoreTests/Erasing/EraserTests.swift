@@ -335,36 +335,7 @@ struct EraserTests {
         let before = try LogReader(store.files).event(at: 2)?.event.body
         try erase(store, [Self.erasure("u-1")])
         let (files, key, top) = (store.files, store.key, try LogReader(store.files).top())
-        func ways() -> [Result<UInt64, any Error>] {
-            [
-                Result {
-                    let export = try AnswerExport(files, .user("u-1"), at: [2], isFiltered: false, key: key, time: 1)
-                    while try export.next() != nil {}
-                    return export.written
-                },
-                Result {
-                    let export = try EvidenceExport(files)
-                    while try export.next() != nil {}
-                    return export.written
-                },
-                Result {
-                    var count: UInt64 = 0
-                    try LogReplay(files, through: top).forEach { _ in
-                        count += 1
-                        return true
-                    }
-                    return count
-                },
-                Result {
-                    var count: UInt64 = 0
-                    try LogReplay(files, at: [2]).forEach { _ in
-                        count += 1
-                        return true
-                    }
-                    return count
-                },
-            ]
-        }
+        func ways() -> [Result<UInt64, any Error>] { Self.ways(files, key, top) }
         for way in ways() { #expect(try way.get() > 0) }
         try putBack(before, at: 2, in: folder)
         for way in ways() {
@@ -375,6 +346,77 @@ struct EraserTests {
         for keys in ["= 'erased'", "LIKE 'erasure %'", "LIKE 'eras%'"] {
             try change(folder, "DELETE FROM meta WHERE key \(keys)")
             for way in ways() { #expect(throws: StoreError.self, "\(keys)") { try way.get() } }
+        }
+        store.close()
+    }
+
+    /// How many events leave the store by each way that proves or hands over.
+    private static func ways(_ files: StoreFiles, _ key: SigningKey, _ top: UInt64) -> [Result<UInt64, any Error>] {
+        func replayed(_ replay: LogReplay) throws -> UInt64 {
+            var count: UInt64 = 0
+            try replay.forEach { _ in
+                count += 1
+                return true
+            }
+            return count
+        }
+        return [
+            Result {
+                let export = try AnswerExport(files, .user("u-1"), at: [2], isFiltered: false, key: key, time: 1)
+                while try export.next() != nil {}
+                return export.written
+            },
+            Result {
+                let export = try EvidenceExport(files)
+                while try export.next() != nil {}
+                return export.written
+            },
+            Result { try replayed(LogReplay(files, through: top)) },
+            Result { try replayed(LogReplay(files, at: [2])) },
+        ]
+    }
+
+    @Test("An event that another hand has emptied leaves the store by none of these ways as an erased one (INV-1)")
+    func emptied() throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking((0..<3).map { .message("말 \($0)", user: "u-1") })
+        try store.flushBlocking()
+        let body = try #require(try LogReader(store.files).event(at: 2)?.event.body)
+        let digest = SHA256().payloadDigest(body)
+        try change(
+            folder,
+            "UPDATE event SET salt = NULL, payload = NULL, digest = x'\(hexText(digest.bytes))' WHERE position = 2")
+        // Of another user's.
+        try erase(store, [Self.erasure("u-2")])
+        for way in Self.ways(store.files, store.key, try LogReader(store.files).top()) {
+            #expect(throws: StoreError.self) { try way.get() }
+            if case .failure(let error) = way { #expect("\(error)".contains("no erasure says so"), "\(error)") }
+        }
+        store.close()
+        #expect(try verify(folder).answer == .contradicted)
+    }
+
+    @Test(
+        "Where a hand has emptied the erasure itself no one can tell what may leave the store, so nothing does (INV-11)"
+    )
+    func emptiedErasure() throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([.message("말", user: "u-1")])
+        try store.flushBlocking()
+        let before = try LogReader(store.files).event(at: 2)?.event.body
+        try erase(store, [Self.erasure("u-1")])
+        let top = try LogReader(store.files).top()
+        let position = try #require(try LogReader(store.files).erasures().first?.position)
+        let body = try #require(try LogReader(store.files).event(at: position)?.event.body)
+        let digest = SHA256().payloadDigest(body)
+        try change(
+            folder,
+            "UPDATE event SET salt = NULL, payload = NULL, digest = x'\(hexText(digest.bytes))' WHERE position = \(position)"
+        )
+        try putBack(before, at: 2, in: folder)
+        for way in Self.ways(store.files, store.key, top) {
+            #expect(throws: StoreError.self) { try way.get() }
+            if case .failure(let error) = way { #expect("\(error)".contains("has lost its payload"), "\(error)") }
         }
         store.close()
     }

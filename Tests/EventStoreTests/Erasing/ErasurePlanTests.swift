@@ -146,6 +146,27 @@ struct ErasurePlanTests {
     }
 
     @Test(
+        "What was done about a message that stays, because of what the user wrote, is no reply to the user (INV-11)")
+    func becauseOf() throws {
+        let (folder, store) = try makeStore()
+        let words = words(7)
+        let abuse = try #require(try append(store, "message.posted", by: "lee", in: "lee", words[0]))
+        let report = try append(store, "message.posted", by: "vic", in: "vic", words[1])
+        _ = try append(store, "message.retracted", by: "mod", cause: report, naming: abuse, words[2])
+        _ = try append(store, "message.edited", by: "lee", cause: report, naming: abuse, words[3])
+        _ = try append(store, "participant.left", by: "mod", in: "lee", cause: report, "why")
+        // What is about the report goes with it, whatever led to it.
+        _ = try append(store, "message.edited", by: "lee", cause: abuse, naming: report, words[4])
+        _ = try append(store, "message.posted", by: "mod", cause: report, words[5])
+        // Its message is not here yet, and the user has given its id to a word of their own.
+        let taken = EventID(UUIDBits(high: 7, low: 3))
+        _ = try append(store, "message.retracted", by: "mod", naming: taken, words[6])
+        _ = try append(store, "message.posted", by: "vic", in: "vic", talk: "elsewhere", id: taken, words[1])
+        #expect(
+            try left(of: words, after: .user("vic"), store, in: folder, [.own: 2, .replies: 2]) == [0, 2, 3, 6])
+    }
+
+    @Test(
         "Edits of an event that is erased by its id, or with its conversation, go with it (INV-11)",
         arguments: [true, false])
     func editsOfEvents(byID: Bool) throws {
@@ -167,7 +188,8 @@ struct ErasurePlanTests {
         _ = try append(store, "message.retracted", by: "kim", talk: "elsewhere", naming: message, words[3])
         _ = try append(store, "message.posted", by: "kim", talk: "elsewhere", cause: message, words[4])
         let target: ErasurePlan.Target = byID ? .events([message]) : .conversation("c")
-        #expect(try left(of: words, after: target, store, in: folder, [.own: 6]) == [4])
+        // A retraction by another in another conversation never counts, and has words of its own.
+        #expect(try left(of: words, after: target, store, in: folder, [.own: 5]) == [3, 4])
     }
 
     @Test(
