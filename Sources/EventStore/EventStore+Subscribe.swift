@@ -12,33 +12,38 @@ extension EventStore {
     /// The sequence reads on when it is asked: a slow reader costs no memory but a page of at most 500 events and about 1 MiB of payloads.
     /// It ends when the task is cancelled, and after the last stored event when the store is closed.
     ///
-    /// - Parameter position: 0 begins with the first event; ``StoredEvent/position`` of the last one you have dealt with goes on after it.
-    public func subscribe(after position: UInt64 = 0) -> Subscription {
+    /// Where the log does not reach so far, or another event stands there, the sequence throws ``StoreError/lostPlace(_:)``: begin anew at 0.
+    /// A store that was restored, or put back, gives positions behind its end to other events. So keep the id, too.
+    ///
+    /// - Parameters:
+    ///   - position: 0 begins with the first event; ``StoredEvent/position`` of the last one you have dealt with goes on after it.
+    ///   - id: The id of that event; `nil`: not known.
+    public func subscribe(after position: UInt64 = 0, id: EventID? = nil) -> Subscription {
         let reading = try? follower { SubscriptionReading(files, writer) }
-        return Subscription(position: position, reading: reading)
+        return Subscription(place: SubscriptionPlace(position: position, id: id), reading: reading)
     }
 
-    /// Events as they are stored: ``EventStore/subscribe(after:)``. Each iteration begins anew after the same position.
+    /// Events as they are stored: ``EventStore/subscribe(after:id:)``. Each iteration begins anew after the same position.
     public struct Subscription: AsyncSequence, Sendable {
         /// An event with its position.
         public typealias Element = StoredEvent
-        /// What reading the log may throw: `E_CORRUPT`, `E_IO`, `E_PERMISSION`.
+        /// What reading the log may throw: `E_CURSOR`, `E_CORRUPT`, `E_IO`, `E_PERMISSION`.
         public typealias Failure = StoreError
 
-        fileprivate let position: UInt64
+        fileprivate let place: SubscriptionPlace
         /// `nil` once the store is closed.
         fileprivate let reading: SubscriptionReading?
 
         /// One pass over the events.
         public struct AsyncIterator: AsyncIteratorProtocol {
             fileprivate let reading: SubscriptionReading?
-            fileprivate var position: UInt64
+            fileprivate var place: SubscriptionPlace
             /// What was read, and how much of it was given.
             private var page: [StoredEvent] = []
             private var given = 0
 
-            fileprivate init(_ reading: SubscriptionReading?, after position: UInt64) {
-                (self.reading, self.position) = (reading, position)
+            fileprivate init(_ reading: SubscriptionReading?, _ place: SubscriptionPlace) {
+                (self.reading, self.place) = (reading, place)
             }
 
             /// The next event, once there is one; `nil` at the end.
@@ -47,20 +52,28 @@ extension EventStore {
             ) async throws(StoreError) -> StoredEvent? {
                 if Task.isCancelled { return nil }
                 if given == page.count {
-                    page = try await reading?.page(after: position, isolation: actor) ?? []
+                    page = try await reading?.page(after: place, isolation: actor) ?? []
                     given = 0
                 }
                 guard given < page.count else { return nil }
                 let event = page[given]
                 given += 1
-                position = event.position
+                place = SubscriptionPlace(position: event.position, id: nil, isKnown: true)
                 return event
             }
         }
 
         /// Begins a pass.
-        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reading, after: position) }
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reading, place) }
     }
+}
+
+/// After which event a subscription goes on.
+struct SubscriptionPlace {
+    let position: UInt64
+    let id: EventID?
+    /// Whether the event was read here: no one has to look whether it is there.
+    var isKnown = false
 }
 
 /// Reads the log for all subscriptions of a store.
@@ -72,7 +85,7 @@ final class SubscriptionReading: StoreFollower {
     private typealias Page = Result<[StoredEvent], StoreError>
 
     private struct Request {
-        let position: UInt64
+        var place: SubscriptionPlace
         let answer: CheckedContinuation<Page, Never>
     }
 
@@ -90,7 +103,7 @@ final class SubscriptionReading: StoreFollower {
 
         /// Takes out those who can be answered now.
         mutating func takeReady() -> [Request] {
-            let ready = waiting.filter { isClosed || failure != nil || $0.value.position < durable ?? 0 }
+            let ready = waiting.filter { isClosed || failure != nil || $0.value.place.position < durable ?? 0 }
             for number in ready.keys { waiting[number] = nil }
             return Array(ready.values)
         }
@@ -115,9 +128,9 @@ final class SubscriptionReading: StoreFollower {
         }
     }
 
-    /// The next events after `position`, once there are any; none when there will be no more, or the task is cancelled.
+    /// The next events after `place`, once there are any; none when there will be no more, or the task is cancelled.
     func page(
-        after position: UInt64, isolation actor: isolated (any Actor)?
+        after place: SubscriptionPlace, isolation actor: isolated (any Actor)?
     ) async throws(StoreError) -> [StoredEvent] {
         let number = state.withLock { state in
             state.lastRequest += 1
@@ -125,7 +138,7 @@ final class SubscriptionReading: StoreFollower {
         }
         let page = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                ask(Request(position: position, answer: continuation), number)
+                ask(Request(place: place, answer: continuation), number)
             }
         } onCancel: {
             cancel(number)
@@ -135,15 +148,17 @@ final class SubscriptionReading: StoreFollower {
     }
 
     private func ask(_ request: Request, _ number: UInt64) {
-        enum Step { case wait, read, end }
+        enum Step { case check, wait, read, end }
         let step: Step = state.withLock { state in
             if state.cancelled.contains(number) { return .end }
-            if request.position < state.durable ?? 0 || state.failure != nil { return .read }
+            if !request.place.isKnown { return .check }
+            if request.place.position < state.durable ?? 0 || state.failure != nil { return .read }
             if state.isClosed { return .end }
             state.waiting[number] = request
             return .wait
         }
         switch step {
+        case .check: queue.later { [self] in check(request, number) }
         case .wait: break
         case .read: read(request)
         case .end: request.answer.resume(returning: .success([]))
@@ -175,21 +190,45 @@ final class SubscriptionReading: StoreFollower {
     }
 
     private func read(_ request: Request) {
-        queue.later { [self] in request.answer.resume(returning: page(after: request.position)) }
+        queue.later { [self] in request.answer.resume(returning: page(after: request.place.position)) }
+    }
+
+    /// Asks on if the event is there that was dealt with last.
+    private func check(_ request: Request, _ number: UInt64) {
+        let place = request.place
+        do throws(StoreError) {
+            if place.position > 0 {
+                let event = try reader { log throws(StoreError) in
+                    try place.position <= log.top() ? try log.event(at: place.position) : nil
+                }
+                guard let event, place.id.map({ $0 == event.event.header.id }) ?? true else {
+                    throw .lostPlace(place.position)
+                }
+            }
+        } catch {
+            return request.answer.resume(returning: .failure(error))
+        }
+        var known = request
+        known.place.isKnown = true
+        ask(known, number)
+    }
+
+    private func reader<Value>(_ body: (LogReader) throws(StoreError) -> Value) throws(StoreError) -> Value {
+        try log.withLock { (log: inout LogReader?) throws(StoreError) in
+            let reader: LogReader
+            if let log { reader = log } else { reader = try LogReader(files) }
+            log = reader
+            return try body(reader)
+        }
     }
 
     private func page(after position: UInt64) -> Page {
         let (durable, failure) = state.withLock { ($0.durable ?? 0, $0.failure) }
         guard position < durable else { return failure.map { .failure($0) } ?? .success([]) }
-        return log.withLock { log in
-            do throws(StoreError) {
-                let reader: LogReader
-                if let log { reader = log } else { reader = try LogReader(files) }
-                log = reader
-                return .success(try reader.page(after: position, through: durable))
-            } catch {
-                return .failure(error)
-            }
+        do throws(StoreError) {
+            return .success(try reader { log throws(StoreError) in try log.page(after: position, through: durable) })
+        } catch {
+            return .failure(error)
         }
     }
 }
@@ -202,6 +241,8 @@ extension LogReader {
     package func page(
         after position: UInt64, through end: UInt64 = UInt64(Int64.max), limit: Int = .max, _ term: AnswerTerm? = nil
     ) throws(StoreError) -> [StoredEvent] {
+        // SQLite has no larger numbers.
+        guard position < end, end <= UInt64(Int64.max) else { return [] }
         var page: [StoredEvent] = []
         var left = Self.largestPage.bytes
         try scan(after: position, through: end, limit: min(limit, Self.largestPage.events)) { event in

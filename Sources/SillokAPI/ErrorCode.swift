@@ -145,6 +145,7 @@ extension StoreError {
         case .unsafe: "do what the message says, and then the same again"
         case .tooWide:
             "a moment nearer to now, one conversation, or one question; else history or export with the same moment"
+        case .lostPlace: "without the kept place: events keep their ids, by which what was dealt with is known"
         case .fault: "please report it"
         case .io, .batchTooLarge, .closed: nil
         }

@@ -78,7 +78,7 @@ extension EventID {
     ///   - label: Tells several replies of one bot to one message apart.
     ///   - turn: From 2 on: the id that comes next, where an event of another one has those before. The label is followed by
     ///     0x00 and the turn in decimal digits then.
-    package init(replyTo cause: EventID, by bot: String, label: String = "", turn: Int = 1) {
+    public init(replyTo cause: EventID, by bot: String, label: String = "", turn: Int = 1) {
         let input =
             Array("sillok-reply-v1".utf8) + [0] + Array(bot.utf8) + [0] + cause.bytes + [0] + Array(label.utf8)
             + (turn > 1 ? [0] + Array(String(turn).utf8) : [])

@@ -32,6 +32,8 @@ public enum StoreError: Error, Hashable, Sendable {
     case busy(String)
     /// To answer, more would have to be read than an answer may; another question costs less.
     case tooWide(String)
+    /// A kept position is one of another log, or of what this log has lost: another event stands there, or none.
+    case lostPlace(UInt64)
     /// More than ``Limits/batch`` drafts at once.
     case batchTooLarge(count: Int)
     /// The store is closed.
@@ -57,6 +59,7 @@ public enum StoreError: Error, Hashable, Sendable {
         case .io: "E_IO"
         case .busy: "E_BUSY"
         case .tooWide: "E_SCOPE"
+        case .lostPlace: "E_CURSOR"
         case .batchTooLarge: "E_BATCH_SIZE"
         case .closed: "E_CLOSED"
         case .fault: "E_INTERNAL"
@@ -125,6 +128,8 @@ extension StoreError: CustomStringConvertible {
         case .io(let what): "cannot read or write: \(what)"
         case .busy(let what): "busy: \(what)"
         case .tooWide(let what): what
+        case .lostPlace(let position):
+            "position \(position) is a place in another log, or in what this log has lost: begin anew at 0"
         case .batchTooLarge(let count): "\(count) events at once; at most \(Limits.batch) are taken"
         case .closed: "the store is closed"
         case .fault(let what): "a fault of this software: \(what)"

@@ -73,7 +73,7 @@ public final class EventReader: Sendable {
     }
 
     /// The next events after `position`, in the order of this node's log. A page ends early when its payloads come to about 1 MiB; an
-    /// empty one is the end of the log. ``EventStore/subscribe(after:)`` goes on from there.
+    /// empty one is the end of the log. ``EventStore/subscribe(after:id:)`` goes on from there.
     ///
     /// - Parameters:
     ///   - position: Where the last page ended; 0 for the first one.
@@ -413,14 +413,17 @@ package struct Freshness: Sendable {
     /// What the one who keeps the views does not bring up to date. Of a log that is not long it is built here; else it is what there is
     /// without the newest events, for one who takes it so.
     private func stale(_ top: UInt64, _ isIndexed: Bool) throws(StoreError) -> ViewReader {
-        if isIndexed, let reader = existing(), reader.shows(top, false) { return reader }
-        guard let lacking = told.lacking else {
-            let owner = StoreLock.owner(files) ?? "another process"
-            throw .busy("the views are behind, and \(owner) has the store open")
-        }
-        guard let reader = existing() else { return try temporary(isIndexed) }
+        let there = existing()
+        if isIndexed, let there, there.shows(top, false) { return there }
         // There may be no room for them either.
         if isShort, let built = try? temporary(isIndexed, "the views are behind") { return built }
+        guard let lacking = told.lacking else {
+            let owner = StoreLock.owner(files) ?? "another process"
+            throw .busy(
+                "the views are behind: \(owner) has the store open, and keeps an EventReader(store) open if it is to bring them up to date"
+            )
+        }
+        guard let reader = there else { return try temporary(isIndexed) }
         let position = try reader.progress()
         if position < top { lacking(top - position) }
         return reader

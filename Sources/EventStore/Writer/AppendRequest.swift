@@ -39,9 +39,9 @@ public enum AppendRejection: Error, Hashable, Sendable {
     case idReused(position: UInt64)
     /// An earlier draft of the same request, the one at `index`, has the id and other content.
     case idTwice(index: Int)
-    /// The conversation is not at the version the appender expected.
+    /// The conversation is not at the version the appender expected: an append of the API may expect one.
     case conversationMoved(expected: UInt64, actual: UInt64)
-    /// It begins a conversation that has events already, and its appender may begin new ones alone.
+    /// It begins a conversation that has events already, and its appender, a caller of the API, may begin new ones alone.
     case begun(conversation: String)
     /// It is fine, but its request is all or nothing and the draft at `index` is not.
     case batchRejected(index: Int)

@@ -18,7 +18,7 @@ extension StoreError {
         case .unsafe: "not safe: others could have put a file into the store, or could replace one"
         case .readOnly: "the file system of the store is read-only"
         case .io: "reading or writing failed"
-        case .busy, .tooWide, .batchTooLarge, .closed, .fault: description
+        case .busy, .tooWide, .lostPlace, .batchTooLarge, .closed, .fault: description
         }
     }
 

@@ -95,9 +95,9 @@ struct SubscriptionTests {
         defer { withExtendedLifetime(folder) {} }
         var iterator = store.subscribe().makeAsyncIterator()
         #expect(try await iterator.next()?.position == 1)
-        let waiting = Task { try await Self.collect(store.subscribe(after: 1_000), 1) }
         let events = store.subscribe(after: 1)
         _ = try await store.append(Self.drafts(999))
+        let waiting = Task { try await Self.collect(store.subscribe(after: 1_000), 1) }
         let last = try await store.append(Self.drafts(0))
         #expect(last.isEmpty)
         store.close()
@@ -105,6 +105,34 @@ struct SubscriptionTests {
         #expect(try await Self.collect(events, .max) == (2...1_000).map { UInt64($0) })
         #expect(try await Self.collect(store.subscribe(), .max) == [])
         store.close()
+    }
+
+    @Test(
+        "A kept place that the log does not have, or where another event stands, ends a subscription: nothing is passed over (INV-10)"
+    )
+    func lostPlaces() async throws {
+        let (folder, store) = try makeStore()
+        let ids = try await store.append(Self.drafts(9)).compactMap { $0.receipt?.id }
+        #expect(try await Self.collect(store.subscribe(after: 5, id: ids[3]), 1) == [6])
+        for place in [11, 1 << 63, UInt64.max] {
+            let error = await #expect(throws: StoreError.self, "\(place)") {
+                try await Self.collect(store.subscribe(after: place), 1)
+            }
+            #expect(error == .lostPlace(place) && error?.code == "E_CURSOR")
+            #expect(try EventReader(store).events(after: place).isEmpty, "\(place)")
+        }
+        store.close()
+        // Put back: where the last event stood another one stands when the node has gone on.
+        let copy = TemporaryFolder()
+        try FileManager.default.copyItem(atPath: folder.path, toPath: copy.path)
+        let again = try EventStore(opening: copy.path)
+        _ = try await again.append(Self.drafts(9))
+        #expect(again.originChange != nil)
+        await #expect(throws: StoreError.lostPlace(11)) {
+            try await Self.collect(again.subscribe(after: 11, id: ids[8]), 1)
+        }
+        #expect(try await Self.collect(again.subscribe(after: 10, id: ids[8]), 1) == [11])
+        again.close()
     }
 
     @Test("What the disk does not have yet is not given")
@@ -123,7 +151,7 @@ struct SubscriptionTests {
         writer.submit([.append(request) { _ in }])
         let isGiven = Lock(false)
         let task = Task {
-            let page = try await reading.page(after: 1, isolation: nil)
+            let page = try await reading.page(after: SubscriptionPlace(position: 1, id: nil), isolation: nil)
             isGiven.withLock { $0 = true }
             return page.map(\.position)
         }
