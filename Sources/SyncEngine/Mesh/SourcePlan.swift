@@ -76,11 +76,15 @@ package struct SourcePlan: Sendable {
     package mutating func opened(_ peer: NodeID, _ entries: [Dot], own: OriginID?, now: UInt64) {
         closed(peer, now: now)
         peers[peer] = PeerState(own: own, lastDelivery: now)
-        announced(peer, entries, now: now)
+        announced(peer, entries, isOpening: true, now: now)
     }
 
     /// A peer has more.
     package mutating func announced(_ peer: NodeID, _ entries: [Dot], now: UInt64) {
+        announced(peer, entries, isOpening: false, now: now)
+    }
+
+    private mutating func announced(_ peer: NodeID, _ entries: [Dot], isOpening: Bool, now: UInt64) {
         guard peers[peer] != nil else { return }
         for dot in entries {
             peers[peer]?.has[dot.origin] = dot.seq
@@ -90,7 +94,13 @@ package struct SourcePlan: Sendable {
                 watch(dot.origin)
             }
             origins[dot.origin] = origin
-            if origin.source == nil { setSource(of: dot.origin, to: peer) } else { settle(dot.origin, now) }
+            // Of what is missing when a connection opens a source that has no more than this node gives nothing.
+            let isIdle = origin.source.map { (peers[$0]?.has[dot.origin] ?? 0) <= origin.have } ?? true
+            if origin.source == nil || isOpening && isIdle && dot.seq > origin.have {
+                setSource(of: dot.origin, to: peer)
+            } else {
+                settle(dot.origin, now)
+            }
         }
     }
 
@@ -179,7 +189,10 @@ package struct SourcePlan: Sendable {
                 guard isSilent || now >= since + Self.longPatience else { continue }
             }
             guard let next = successor(for: origin) else { continue }
-            if let source = state.source { peers[source]?.distrustedUntil = now + Self.distrust }
+            // One that has no more had nothing to give.
+            if let source = state.source, peers[source]?.has[origin] ?? 0 > state.have {
+                peers[source]?.distrustedUntil = now + Self.distrust
+            }
             setSource(of: origin, to: next)
             origins[origin]?.behindSince = now
         }
