@@ -120,6 +120,14 @@ struct ReadRoutesTests {
                 "/v1/conversations/headache/rows?order=oldest&role=assistant",
                 ["conversation", "headache", "--role", "assistant"]
             ),
+            (
+                "/v1/conversations/headache/rows?order=oldest&role=all&type=bot.replied&type=survey.answered",
+                ["conversation", "headache", "--role", "all", "--type", "bot.replied", "--type", "survey.answered"]
+            ),
+            (
+                "/v1/conversations/headache/rows?order=oldest&role=user&type=bot.replied",
+                ["conversation", "headache", "--role", "user", "--type", "bot.replied"]
+            ),
             ("/v1/conversations/c%20d/rows?order=oldest", ["conversation", "c d"]),
             ("/v1/conversations/headache/rows?order=oldest", ["conversation", "headache"]),
             ("/v1/conversations/c%20d/rows?order=oldest", ["conversation", "c d", "--full", "--original"]),

@@ -44,7 +44,10 @@ extension SyncctlProgramTests {
         let said = try await kinds("--role", "all")
         #expect(Set(said) == ["message.posted", "bot.replied"] && said.contains("bot.replied"))
         #expect(try await kinds("--role", "user") == said.filter { $0 == "message.posted" })
-        #expect(try await kinds("--role", "assistant", "--type", "profile.changed").count == 2)
+        // Different ones must all hold.
+        #expect(try await kinds("--role", "assistant", "--type", "profile.changed").isEmpty)
+        let both = try await kinds("--role", "all", "--type", "bot.replied", "--type", "profile.changed")
+        #expect(both == ["bot.replied"])
         #expect(try await run("history", "김하늘", "--role", "bot").code == 64)
         #expect(try await kinds("--since", "2026-08-01 11:04", "--until", "2026-08-01 11:05") == ["survey.answered"])
         #expect(try await kinds("--conversation", "c-88", "--last", "1") == ["bot.replied"])

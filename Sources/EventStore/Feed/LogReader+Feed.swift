@@ -68,7 +68,8 @@ extension LogReader {
         case .vector(let known): return .success(try place(lacking: known))
         case .last(let count):
             return .success(FeedPlace(position: try beginning(ofLast: count, upTo: durable, filter, isSeen)))
-        case .time(let time): return .success(FeedPlace(position: min(durable, try known(at: time - 1).position)))
+        case .time(let time):
+            return .success(FeedPlace(position: min(durable, try known(at: time - 1 - Arrivals.span).position)))
         case .cursor(let cursor):
             return try place(of: cursor, durable: durable)
         }

@@ -21,6 +21,8 @@ struct PastMoment {
     let knownAt: UInt64
     /// Rows of timelines, answers of surveys, conversations that have changed since.
     private var rows = 200_000
+    /// What it costs to tell how a conversation stood, in rows.
+    static let rowsOfConversation = 16
     /// Events with their payloads.
     private var events = 20_000
     private var bytes = 64 << 20

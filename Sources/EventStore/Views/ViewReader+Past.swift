@@ -71,6 +71,8 @@ extension ViewReader {
         var past = try PastMoment(moment, log)
         let bound = place.map { ConversationSum.Moment(time: $0.time, hlc: $0.hlc.ordered) } ?? .last
         let changed = try conversations(changedSince: &past)
+        // Each is looked up by itself: half a second for so many as may be.
+        try past.look(at: changed.count * PastMoment.rowsOfConversation)
         var found: [ConversationRow] = []
         for ref in changed {
             let row = try conversation(ref, &past).row

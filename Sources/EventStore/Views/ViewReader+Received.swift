@@ -16,7 +16,7 @@ extension ViewReader {
     /// messages looks at all rooms that had newer ones since.
     ///
     /// - Parameters:
-    ///   - query: Only `since`, `until` and `authors` count.
+    ///   - query: Only `since`, `until`, `authors` and `knownAt` count.
     ///   - seen: Which events the user saw.
     package func received(
         by user: String, _ query: TimelineQuery = TimelineQuery(), limit: Int, before bound: DisplayKey? = nil,
@@ -56,10 +56,10 @@ extension ViewReader {
                 }
                 guard let isSeen = try seen(try log.text(room.conversation)) else { continue }
                 let rows = OwnerRows(.timeline, memory, owner: room.conversation)
-                newest.take(try messages(rows, newest, authors, isSeen))
+                newest.take(try messages(rows, newest, authors, upTo: query.knownAt ?? .max, isSeen))
             }
         }
-        return try page(newest, limit)
+        return try page(newest, limit, knownAt: query.knownAt ?? .max)
     }
 
     /// A user's rooms in which they are not named, by the hours of the conversations.
@@ -79,7 +79,7 @@ extension ViewReader {
 
     /// The newest messages of a room that may be among those wanted.
     private func messages(
-        _ rows: OwnerRows, _ newest: NewestMessages, _ authors: Set<Int64>,
+        _ rows: OwnerRows, _ newest: NewestMessages, _ authors: Set<Int64>, upTo known: UInt64,
         _ isSeen: @escaping @Sendable (HybridTime) -> Bool
     ) throws(StoreError) -> [SortedRow] {
         var rows = rows
@@ -88,7 +88,7 @@ extension ViewReader {
         let bound = newest.bound.map { ($0.time, $0.hlc.ordered) }
         range.term = term
         range.condition = { row in
-            guard let speaker = row.speaker else { return false }
+            guard row.position <= known, let speaker = row.speaker else { return false }
             if let bound, (row.time, row.hlc) > bound { return false }
             return (authors.isEmpty || authors.contains(speaker)) && isSeen(HybridTime(ordered: row.hlc))
         }
@@ -97,7 +97,7 @@ extension ViewReader {
         }
     }
 
-    private func page(_ newest: NewestMessages, _ limit: Int) throws(StoreError) -> TimelinePage {
+    private func page(_ newest: NewestMessages, _ limit: Int, knownAt: UInt64) throws(StoreError) -> TimelinePage {
         var keyed: [(key: DisplayKey, position: UInt64)] = []
         try mapped { () throws(DatabaseError) in
             for row in newest.rows { keyed.append((try log.displayKey(at: row.position), row.position)) }
@@ -110,7 +110,7 @@ extension ViewReader {
         if wanted.isEmpty { return page }
         let events = try log.events(at: wanted, bytes: Self.receivedBytes, term).events
         let found = try reading { connection throws(DatabaseError) in
-            try self.amendments(events, knownAt: .max, connection)
+            try self.amendments(events, knownAt: knownAt, connection)
         }
         for (index, event) in events.enumerated() {
             let history = try found[index].map { changed throws(StoreError) in try self.history(changed) }

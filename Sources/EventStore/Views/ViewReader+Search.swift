@@ -19,7 +19,7 @@ extension ViewReader {
             let limit = min(max(limit, 1), Self.mostHits)
             var walk = SearchWalk(query, query.words.expression(tags: tags), mostRows, before: bound)
             let matcher = SearchMatcher(query.words)
-            var bytes = 0
+            var (bytes, known) = (0, Verdicts())
             // One more tells whether that was all; of those that are looked at few may be seen.
             var wanted = isSeen == nil ? limit + 1 : Self.mostHits
             while true {
@@ -32,7 +32,7 @@ extension ViewReader {
                 }
                 var (events, dealtWith) = try log.events(at: places.map(\.position), bytes: Self.hitBytes)
                 events = try seen(events, isSeen)
-                for hit in try hits(events, query, matcher, isSeen) {
+                for hit in try hits(events, query, matcher, isSeen, &known) {
                     bytes += hit.text.utf8.count
                     page.hits.append(hit)
                 }
@@ -108,10 +108,32 @@ extension ViewReader {
         return seen
     }
 
+    /// What became of messages, by their positions: a message is looked up once, however many edits of it have the words.
+    struct Verdicts {
+        private static let most = 4_096
+        private var known: [UInt64: Verdict] = [:]
+
+        struct Verdict {
+            var isRetracted = false
+            /// The edit that stands.
+            var edit: UInt64?
+        }
+
+        subscript(position: UInt64) -> Verdict? { known[position] }
+
+        mutating func add(_ amendments: Amendments?, of position: UInt64) {
+            known[position] = Verdict(
+                isRetracted: amendments?.retraction != nil, edit: amendments?.edit?.position)
+        }
+
+        /// Forgets all when they are many (INV-9).
+        mutating func trim() { if known.count > Self.most { known = [:] } }
+    }
+
     /// Those of the events whose texts stand, and have the words.
     func hits(
         _ events: [StoredEvent], _ query: SearchQuery, _ matcher: SearchMatcher,
-        _ isSeen: ((EventHeader) throws(StoreError) -> Bool)?
+        _ isSeen: ((EventHeader) throws(StoreError) -> Bool)?, _ known: inout Verdicts
     ) throws(StoreError) -> [SearchHit] {
         var found: [FoundText] = []
         for stored in events {
@@ -140,28 +162,34 @@ extension ViewReader {
             }
             found.append(FoundText(stored: stored, shown: shown, judged: judged, text: text, ranges: ranges))
         }
-        let shown = found.map(\.judged)
+        known.trim()
+        var (asked, unknown) = (Set<UInt64>(), [StoredEvent]())
+        for text in found where known[text.judged.position] == nil && asked.insert(text.judged.position).inserted {
+            unknown.append(text.judged)
+        }
         let amendments: [Int: Amendments] =
             if let isSeen {
-                try amendments(shown, seenBy: isSeen)
+                try amendments(unknown, seenBy: isSeen)
             } else {
                 try reading { connection throws(DatabaseError) in
-                    try self.amendments(shown, knownAt: .max, connection)
+                    try self.amendments(unknown, knownAt: .max, connection)
                 }
             }
+        for (index, message) in unknown.enumerated() { known.add(amendments[index], of: message.position) }
         var hits: [SearchHit] = []
-        for (index, text) in found.enumerated() where try stands(text, amendments[index]) { hits.append(text.hit) }
+        for text in found {
+            if try stands(text, known[text.judged.position] ?? Verdicts.Verdict()) { hits.append(text.hit) }
+        }
         return hits
     }
 
     /// Whether a text is what is shown now.
-    private func stands(_ found: FoundText, _ amendments: Amendments?) throws(StoreError) -> Bool {
+    private func stands(_ found: FoundText, _ verdict: Verdicts.Verdict) throws(StoreError) -> Bool {
         let header = found.stored.event.header
         switch found.text.kind {
-        case .message, .reply: return amendments?.retraction == nil && amendments?.edit == nil
-        case .edit:
-            return amendments?.retraction == nil && amendments?.edit?.position == found.stored.position
-        case .transcript: return amendments?.retraction == nil
+        case .message, .reply: return !verdict.isRetracted && verdict.edit == nil
+        case .edit: return !verdict.isRetracted && verdict.edit == found.stored.position
+        case .transcript: return !verdict.isRetracted
         case .comment: return true
         case .title:
             guard let ref = try header.conversation.flatMap({ text throws(StoreError) in try log.ref(text) }) else {

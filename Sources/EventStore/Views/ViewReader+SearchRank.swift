@@ -32,6 +32,7 @@ extension ViewReader {
             let limit = min(max(limit, 1), Self.mostHits)
             let matcher = SearchMatcher(query.words)
             var (best, ranked) = (RankedPlaces(limit: max(Self.firstRead, limit + 1)), 0)
+            var known = Verdicts()
             while true {
                 ranked = try rank(query, tags, &best, isSeen)
                 var rest = best.places.map(\.position)[...]
@@ -39,7 +40,7 @@ extension ViewReader {
                     let (events, dealtWith) = try log.events(at: Array(rest), bytes: Self.hitBytes)
                     guard dealtWith > 0 else { throw .corrupt("the index names event \(rest.first ?? 0)") }
                     rest = rest.dropFirst(dealtWith)
-                    page.hits += try hits(events, query, matcher, isSeen)
+                    page.hits += try hits(events, query, matcher, isSeen, &known)
                 }
                 guard best.isFull, page.hits.count <= limit, best.limit < Self.lastRead else { break }
                 best = RankedPlaces(limit: min(4 * best.limit, Self.lastRead), behind: best.places.last)

@@ -37,7 +37,8 @@ struct EventSelection {
                 "--type '\(pattern)': a pattern is no type",
                 hint: "each type by its name; subscriptions and /v1/changes take patterns")
         }
-        types = arguments.values("type") + (arguments.value("role").flatMap(DialogueRole.init)?.types ?? [])
+        let wanted = arguments.values("type")
+        types = arguments.value("role").flatMap(DialogueRole.init)?.types(among: wanted) ?? wanted
         authors = arguments.values("author")
         conversations = session.has("conversation") ? arguments.values("conversation") : []
         users = session.has("user") ? arguments.values("user") : []

@@ -90,7 +90,8 @@ struct PageRequest: Sendable {
                 message: "type: '\(pattern)' is a pattern, and no type",
                 hint: "each type by its name; subscriptions and GET /v1/changes take patterns")
         }
-        query.types += request.queryItem("role").flatMap(DialogueRole.init(rawValue:))?.types ?? []
+        let role = request.queryItem("role").flatMap(DialogueRole.init(rawValue:))
+        query.types = role?.types(among: query.types) ?? query.types
         query.authors = request.queryItems("author")
         query.conversations = request.queryItems("conversation")
         self.words = route == .search ? try Self.words(request, query) : nil

@@ -49,6 +49,13 @@ package enum DialogueRole: String, CaseIterable, Sendable {
             }
         return types.map(\.rawValue)
     }
+
+    /// Those of them that are among `wanted`, where that names any. Where both have none in common it is the empty type, which no event has.
+    package func types(among wanted: [String]) -> [String] {
+        guard !wanted.isEmpty else { return types }
+        let both = types.filter { type in wanted.contains { $0.utf8.elementsEqual(type.utf8) } }
+        return both.isEmpty ? [""] : both
+    }
 }
 
 /// Whose events: a user's, across conversations, or a conversation's.

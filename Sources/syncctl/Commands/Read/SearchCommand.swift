@@ -48,7 +48,8 @@ enum SearchCommand {
         query.users = selection.users
         query.conversations = selection.conversations
         query.authors = selection.authors
-        query.types = selection.types + (arguments.flag("bot") ? DialogueRole.assistant.types : [])
+        query.types =
+            arguments.flag("bot") ? DialogueRole.assistant.types(among: selection.types) : selection.types
         query.languages = arguments.values("language")
         if query.languages.isEmpty, let language = arguments.value("lang") { session.say(.languageOfWords, language) }
         (query.since, query.until) = (selection.range.since, selection.range.until)
