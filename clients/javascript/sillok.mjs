@@ -312,7 +312,7 @@ export class Sillok {
       const options = { query: moved(), accept: NDJSON, stream: true, patience, group, signal }
       const answer = await this.request("GET", path, options).catch((error) => { if (!signal?.aborted) throw error })
       const began = Date.now()
-      let last = {}
+      let [last, isBack] = [{}, false]
       patience = Infinity
       try {
         for (;;) {
@@ -323,14 +323,15 @@ export class Sillok {
           yield (last = part.value)
           // Where each node delivers its own events: back to the first one, half a minute after it did not answer.
           if (isLocal && answer.base !== this.bases[0] && Date.now() - began > 30_000) {
-            this.#preferred.delete(group)
+            isBack = this.#preferred.delete(group)
             break
           }
         }
       } finally {
         await answer?.lines.return()
       }
-      if (rotates) this.#preferred.set(group, this.bases[(this.bases.indexOf(answer?.base) + 1) % this.bases.length])
+      // A node that ends a stream says so. One that broke it off, or was silent, is not asked first: who knows the home names it.
+      if (rotates || (!isBack && last.retry_ms === undefined)) this.#preferred.set(group, this.bases[(this.bases.indexOf(answer?.base) + 1) % this.bases.length])
       wait = last.retry_ms ?? (Date.now() - began < 10_000 ? Math.min(wait * 2 || 100, 5000) : 100)
       await pause(wait, signal)
     }

@@ -322,13 +322,17 @@ class Sillok:
                     raise CursorError("E_CURSOR", f"the log was replaced: {line.get('reason')}", "begin anew", 409, line)
                 if control is None or controls and control != "closing":
                     yield line
-            self._preferred[""] = (self.bases * 2)[self.bases.index(answer.base) + 1]
+            self._turn("", answer)
             pause = _pause(pause, began, last)
             time.sleep(pause)
 
     def _on(self, name: str, verb: str, body: Optional[Json] = None, method: str = "POST", **more: Any) -> Answer:
         data = None if body is None else encode({key: value for key, value in body.items() if value is not None})
         return self.request(method, f"/v1/subscriptions/{quote(name, safe='')}{verb}", body=data, group="subscription " + name, **more)
+
+    def _turn(self, group: str, answer: Answer) -> None:
+        """A stream has ended: the next node is asked first, for this one may have been silent."""
+        self._preferred[group] = (self.bases * 2)[self.bases.index(answer.base) + 1]
 
     def _goes_back(self, group: str, since: float) -> bool:
         """Whether another node than the first one has answered for half a minute: then that is asked first again."""
@@ -519,6 +523,10 @@ class Work:
                     if self._is_local and self._client._goes_back("subscription " + self._name, began):
                         self._stream.close()
                         break
+                else:
+                    # A node that ends it says so. Who knows the home names it.
+                    if "retry_ms" not in last:
+                        self._client._turn("subscription " + self._name, self._stream)
                 pause = _pause(pause, began, last)
                 self._closed.wait(pause)
         finally:
