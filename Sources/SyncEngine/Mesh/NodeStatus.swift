@@ -9,6 +9,8 @@ public struct NodeStatus: Sendable {
     package let notices: [NodeNotice]
     /// The port of the peers' listener; 0 if there is none.
     public let listeningPort: UInt16
+    /// How many events are here without their payloads, which nothing has erased, as far as was looked.
+    package let missingPayloads: Int
 }
 
 /// How a node stands with one peer.

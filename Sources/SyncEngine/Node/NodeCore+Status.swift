@@ -8,7 +8,7 @@ extension SyncNode.Core {
         return NodeStatus(
             peers: mesh.entries.values.sorted { $0.peer.name < $1.peer.name }.map { status(of: $0, mesh.log, now) },
             pending: mesh.pending.values.sorted { $0.lastSeen > $1.lastSeen }, notices: mesh.notices,
-            listeningPort: listeningPort)
+            listeningPort: listeningPort, missingPayloads: mesh.missing.dots.count)
     }
 
     /// How far this node and each of its peers have made what is here durable.

@@ -131,7 +131,8 @@ public final class SyncNode: Sendable {
 
     /// How it stands with the peers.
     package func status() -> NodeStatus {
-        core.sync { $0.status() } ?? NodeStatus(peers: [], pending: [], notices: [], listeningPort: 0)
+        core.sync { $0.status() }
+            ?? NodeStatus(peers: [], pending: [], notices: [], listeningPort: 0, missingPayloads: 0)
     }
 
     /// How far this node and each of its peers have made what is here durable.

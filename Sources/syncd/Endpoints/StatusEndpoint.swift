@@ -12,6 +12,7 @@ extension Service {
         let problems =
             obstacles.map(\.text) + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
             // A full one of the log is an obstacle.
+            + Self.lost(status.missingPayloads)
             + (store.wal.isFull ? longWALs.dropFirst() : longWALs[...]).map { "wal: \($0.text)" }
         let notices = try notices(status)
         let isDegraded =
@@ -66,6 +67,14 @@ extension Service {
         if notices.count > Self.mostNotices { line.add("notices_more", notices.count - Self.mostNotices) }
         Self.describe(status.pending, &line)
         exchange.send(line)
+    }
+
+    /// A hand took payloads away, or a damage, or an erasure of another's that this node has not heard of.
+    private static func lost(_ payloads: Int) -> [String] {
+        guard payloads > 0 else { return [] }
+        return [
+            "log: \(payloads) events have no payload, and no erasure here says so: 'syncctl verify' names them; a peer that has them brings them back"
+        ]
     }
 
     /// How the attachments stand here; empty where there never was one.
