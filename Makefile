@@ -28,7 +28,7 @@ help:
 	@echo 'make clients   the clients in Python and JavaScript, sillok-hook, sillok-bot and sillok-gateway, against real daemons (SILLOK_BIN names other binaries)'
 	@echo 'make pages-test  the pages in headless Chromium, with every role, by keyboard, and with axe-core [PAGES_PICTURES=1 writes docs/pictures]'
 	@echo 'make lint      swift format lint --strict; whether all faults of make mutants can still be planted'
-	@echo 'make rooms     writes the table of rooms, the four walks and the public symbols into docs, from Tests/TidyTests'
+	@echo 'make rooms     writes the table of rooms, the five walks and the public symbols into docs, from Tests/TidyTests'
 	@echo 'make bench     benchmarks beside C floors and installed peers; bench-peers installs them, bench-full takes half an hour'
 	@echo 'make bench-gate  no answer may grow with the log: bytes read, from two small stores'
 	@echo 'make bench-guests long readers beside appends: the longest wait of an append, and both WALs [RATE=10000] [SIZES=1000000]'

@@ -57,14 +57,17 @@ public final class EventStore: Sendable {
     private let held: HeldFiles
     let followers = StoreFollowers()
 
-    /// Makes an empty store in `folder`, which may exist already.
+    /// Makes an empty store in `folder`, which may exist already. The folder that it is to lie in must be there.
     ///
     /// - Parameters:
     ///   - folder: Where it is to lie.
     ///   - name: What people call the node: 1 to 64 bytes without blanks and slashes.
-    ///   - cluster: Only nodes of the same cluster exchange events.
-    /// - Throws: `E_STORE_EXISTS` if there is a store already; `E_UNSAFE`, `E_PERMISSION`, `E_READ_ONLY`, `E_DISK` or `E_IO` if its
-    ///   files cannot be made. Blocks.
+    ///   - cluster: Only nodes of the same cluster exchange events. As a name: 1 to 64 bytes without blanks and
+    ///     slashes.
+    /// - Throws: `E_STORE_EXISTS` if there is a store already; `E_STORE_FILE` if `folder` is a file, or its
+    ///   `node.key` is no key; `E_UNSAFE`, `E_PERMISSION`, `E_READ_ONLY`, `E_DISK` or `E_IO` if the store's files
+    ///   cannot be made. `E_IO` also says that a name is not of its form, or that the folder above is not there.
+    ///   Blocks.
     public static func create(in folder: String, name: String, cluster: String = "default") throws(StoreError) {
         try StoreIdentity.create(in: StoreFiles(folder), name: name, cluster: cluster)
     }

@@ -17,7 +17,7 @@ struct PublicSymbolTests {
     func documented(library: String) throws {
         let all = try Self.symbols(of: library).all
         #expect(all.count > 20)
-        #expect(all.filter(\.summary.isEmpty).map(\.name) == [])
+        #expect(all.filter { $0.summary.isEmpty || $0.summary.hasPrefix("- ") }.map(\.name) == [])
     }
 
     @Test("docs/reference/LIBRARIES.md lists them (make rooms)", arguments: libraries)

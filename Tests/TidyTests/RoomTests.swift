@@ -27,6 +27,12 @@ struct RoomTests {
     @Test("Each exception has a reason")
     func reasons() { for exemption in Rooms.exemptions { #expect(exemption.reason.count > 20) } }
 
+    @Test("docs/images/rooms.svg draws every room, and no arrow that the table does not have")
+    func picture() throws {
+        let svg = try String(contentsOf: Self.root.appending(path: "docs/images/rooms.svg"), encoding: .utf8)
+        #expect(RoomPicture(svg).problems(Rooms.all) == [])
+    }
+
     @Test("The table in docs/ARCHITECTURE.md is the one that is checked (make rooms)")
     func table() throws {
         let text = try String(contentsOf: Self.page, encoding: .utf8)
@@ -58,6 +64,20 @@ struct RoomTests {
         "Kit/Low/Value.swift": "struct Value {}\nprivate struct Hidden {}\nfunc make() -> Value { Value() }",
         "Kit/High/Shell.swift": "final class Shell { let value = make() }\nextension Value { func grow() {} }",
     ]
+
+    @Test(
+        "In a picture a forbidden arrow is found, one that no box has at an end, and a room that is not drawn",
+        arguments: [
+            ("M10 30 L10 50", []), ("M10 50 L10 30", ["Kit/Low may not name Kit/High"]),
+            ("M10 30 L10 49", ["M10 30 … L10 49 has no box at an end"]),
+            ("M10 30 L5 30 L5 60 L0 60", []),
+        ] as [(String, [String])])
+    func drawn(_ way: String, _ problems: [String]) {
+        let high = #"<rect class="box" data-rooms="Kit/High" x="0" y="10" width="20" height="20" rx="5"/>"#
+        let low = #"<rect class="box" data-rooms="Kit/Low" x="0" y="50" width="20" height="20" rx="5"/>"#
+        #expect(RoomPicture(high + low + #"<path class="edge" d="\#(way)"/>"#).problems(Self.rooms) == problems)
+        #expect(RoomPicture(high).problems(Self.rooms) == ["Kit/Low is not drawn"])
+    }
 
     private func problems(_ change: [String: String], except: [Exemption] = []) -> [String] {
         Arrows(Self.tree.merging(change) { _, new in new }).problems(Self.rooms, except: except)

@@ -97,7 +97,7 @@ enum Rooms {
                 "EventStore/Snapshot", "EventStore/Attachments",
             ]),
         Room(
-            "EventStore/Audit", "proving a store from its files; evidence files in and out",
+            "EventStore/Audit", "proving a store from its files; evidence in and out; plans of erasures; copies",
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
                 "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Writer", "EventStore",
@@ -215,7 +215,7 @@ enum Rooms {
                 "EventStore/Views/Attachments",
             ]),
         Room(
-            "EventStore/Reading", "the reader of a store: its queries are always fresh",
+            "EventStore/Reading", "the reader of a store: always fresh; which bytes of attachments go",
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/Files", "EventStore/Log", "EventStore",
                 "EventStore/Audit", "EventStore/Receipts",

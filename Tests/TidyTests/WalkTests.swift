@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What one has to read to follow an append, a frame, a query and a projection through the code (``Walks``).
+/// What one has to read to follow a request, an append, a frame, a query and a projection through the code (``Walks``).
 struct WalkTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -35,6 +35,8 @@ public struct EventActor: Hashable, Sendable {
     /// `method:principal`, and `:credential` where the method has such.
     public let text: String
 
+    /// An actor of these parts; `nil` where one of them is not of its form.
+    ///
     /// - Parameters:
     ///   - method: How the node knows it.
     ///   - principal: Whom it stands for: 1 to 256 bytes without control characters.

@@ -8,17 +8,18 @@ public enum StoreError: Error, Hashable, Sendable {
     case exists(path: String)
     /// Another process owns the store; `owner` is what it wrote into the lock file.
     case locked(path: String, owner: String)
-    /// `path` is not a log of ours, or was made by a later release (`version`).
+    /// The log at `path` has a format, `version`, that this release does not know: a later one made it. What is no log
+    /// at all is ``corrupt(_:)``.
     case unknownFormat(path: String, version: Int)
     /// The log at `path` is of an earlier release, which did not end in order.
     case notSettled(path: String)
     /// There is a log, and no key to sign with at `path`: a copy that can be read, not appended to.
     case noKey(path: String)
-    /// The files contradict each other or are damaged.
+    /// The files contradict each other or are damaged, or the log is another file.
     case corrupt(String)
     /// A file beside the log is not what it should be; the log is not concerned, and `verify` has nothing to say of it.
     case badFile(String, wayOut: String)
-    /// The disk or the quota is full; nothing of the request was stored.
+    /// The disk or the quota is full; nothing of the request was stored. Once there is room the same call succeeds.
     case diskFull(String)
     /// This user may not read or write `path`.
     case forbidden(path: String)
@@ -36,7 +37,7 @@ public enum StoreError: Error, Hashable, Sendable {
     case lostPlace(UInt64)
     /// More than ``Limits/batch`` drafts at once.
     case batchTooLarge(count: Int)
-    /// The store is closed.
+    /// The store is closed. Nothing succeeds on it any more; open it again.
     case closed
     /// A fault of this software: it asked the store for what cannot be. Nothing of the request was stored.
     case fault(String)
@@ -66,7 +67,7 @@ public enum StoreError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether the same request may succeed later without any repair.
+    /// Whether the same call may succeed later without any repair of the store (``SillokError/isRetriable``).
     public var isRetriable: Bool {
         switch self {
         case .busy, .diskFull, .locked: true

@@ -12,7 +12,7 @@ extension EventReader {
     /// - Parameters:
     ///   - query: What is looked for, and where.
     ///   - key: ``SearchPage/next`` of the page before; `nil` for the newest.
-    ///   - limit: At most so many, 1 to 500.
+    ///   - limit: At most so many, 1 to 500; what lies outside counts as the nearer of both.
     /// - Throws: As ``history(of:before:limit:)``.
     public func search(
         _ query: SearchQuery, before key: DisplayKey? = nil, limit: Int = 50

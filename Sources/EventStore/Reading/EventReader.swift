@@ -17,7 +17,8 @@ internal import Glibc
 /// Any thread may call anything. Queries read the disk and block, one at a time; several readers of one store do not wait for each
 /// other. In tasks use ``read(_:)``, which runs them on a thread outside of Swift's cooperative pool.
 public final class EventReader: Sendable {
-    /// Most events or entries that one call gives.
+    /// Most events or entries that one call gives. A larger limit counts as this one, one below 1 as 1; neither is
+    /// refused.
     public static let maximumPage = LogReader.largestPage.events
 
     let files: StoreFiles
@@ -77,7 +78,7 @@ public final class EventReader: Sendable {
     ///
     /// - Parameters:
     ///   - position: Where the last page ended; 0 for the first one.
-    ///   - limit: At most so many, 1 to ``maximumPage``.
+    ///   - limit: At most so many, 1 to ``maximumPage``; what lies outside counts as the nearer of both.
     public func events(after position: UInt64 = 0, limit: Int = maximumPage) throws(StoreError) -> [StoredEvent] {
         try log { log throws(StoreError) in try log.page(after: position, limit: Self.clamped(limit)) }
     }
@@ -100,8 +101,9 @@ public final class EventReader: Sendable {
     /// - Parameters:
     ///   - user: Whose.
     ///   - key: ``TimelineEntry/key`` of the last entry of the page before; `nil` for the newest.
-    ///   - limit: At most so many, 1 to ``maximumPage``.
-    /// - Throws: `E_BUSY`, which may pass, and what ``top()`` throws, as all queries of views.
+    ///   - limit: At most so many, 1 to ``maximumPage``; what lies outside counts as the nearer of both.
+    /// - Throws: As all queries of views `E_BUSY`, which may pass; `E_DISK`, because a query first brings the views
+    ///   up to date and writes down how far they are; and what ``top()`` throws.
     public func history(
         of user: String, before key: DisplayKey? = nil, limit: Int = 50
     ) throws(StoreError) -> [TimelineEntry] {
@@ -120,7 +122,7 @@ public final class EventReader: Sendable {
     ///
     /// - Parameters:
     ///   - last: The last one of the page before; `nil` for the first page.
-    ///   - limit: So many, 1 to ``maximumPage``.
+    ///   - limit: So many, 1 to ``maximumPage``; what lies outside counts as the nearer of both.
     public func conversations(
         after last: ConversationSummary? = nil, limit: Int = 50
     ) throws(StoreError) -> [ConversationSummary] {
@@ -146,7 +148,7 @@ public final class EventReader: Sendable {
     ///   - name: Which survey.
     ///   - question: Only this one; `nil` for all.
     ///   - last: The last one of the page before; `nil` for the first page.
-    ///   - limit: At most so many, 1 to ``maximumPage``.
+    ///   - limit: At most so many, 1 to ``maximumPage``; what lies outside counts as the nearer of both.
     public func survey(
         _ name: String, question: String? = nil, after last: SurveyCount? = nil, limit: Int = maximumPage
     ) throws(StoreError) -> [SurveyCount] {

@@ -2,7 +2,8 @@
 public struct PointInTime: Hashable, Sendable {
     /// Only what had happened by then, Unix milliseconds.
     public var asOf: Int64?
-    /// Only events that were in the log by this position.
+    /// Only events that were in the log by this position. One beyond the end of the log is taken, and leaves nothing
+    /// out.
     public var knownAt: UInt64?
     /// Only events that were in the log by then, Unix milliseconds: the log keeps when events came.
     public var knownTime: Int64?

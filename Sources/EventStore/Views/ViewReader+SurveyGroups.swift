@@ -20,7 +20,7 @@ package struct SurveyQuery: Sendable {
     package var since: Int64?
     /// Given before then.
     package var until: Int64?
-    /// How far the clocks are ahead of UTC by which days begin, in milliseconds.
+    /// How far the clocks are ahead of UTC by which days begin, in milliseconds; of groups by day alone.
     package var offset: Int64 = 0
 
     package init(by grouping: SurveyGrouping) { self.grouping = grouping }

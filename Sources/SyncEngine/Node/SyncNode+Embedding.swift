@@ -2,7 +2,7 @@ public import EventStore
 
 /// What a program outside of this package uses of a node. It is for tasks: none of it keeps a thread of Swift's cooperative pool waiting.
 extension SyncNode {
-    /// What a node is started with.
+    /// What a node is started with. There is no setting for copies of a whole log: it takes none (``start(_:_:)``).
     public struct Configuration: Sendable {
         /// `host:port` to listen at, the host a numeric address or `localhost`; port 0 lets the kernel choose. `nil`: this node only dials.
         public var listen: String?
@@ -29,6 +29,7 @@ extension SyncNode {
     /// either side lacks first.
     ///
     /// An empty store takes over what its peers have event by event; `syncd` can take a copy of a log as a whole, which is faster.
+    /// A store has one node at a time: stop the one before you start another. A second one is not refused.
     ///
     /// - Throws: `E_PEERS` if the address cannot be listened at; `E_STORE_FILE` if `node.key` cannot be used; what reading the store
     ///   throws.

@@ -180,7 +180,7 @@ public enum NodeError: SillokError, Hashable {
         }
     }
 
-    /// Whether the same call may succeed later without any repair.
+    /// Whether the same call may succeed later without any repair of the store.
     public var isRetriable: Bool {
         switch self {
         case .tls, .transport: false
