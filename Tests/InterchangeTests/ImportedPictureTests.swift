@@ -182,6 +182,35 @@ import Testing
         }
     }
 
+    @Test("WhatsApp of iOS: a file is named behind a document's title, and behind, before and below a caption")
+    func captions() throws {
+        let said = [
+            "보고서.pdf • \u{200e}3 pages \u{200e}<attached: 1-보고서.pdf>",
+            "우리 고양이 \u{200e}<attached: 2-PHOTO.jpg>",
+            "\u{200e}<attached: 3-PHOTO.jpg>\n캡션", "캡션이 앞줄에\n\n둘째 줄\n\u{200e}<attached: 4-PHOTO.jpg>",
+            "\u{200e}<첨부: 5: 하나.jpg> \u{200e}<This message was edited>", "<3 하트 <adjunto: 6-PHOTO.jpg>",
+            "\u{200e}<pièce jointe : 7-PHOTO.jpg>",
+        ]
+        let names = [
+            "1-보고서.pdf", "2-PHOTO.jpg", "3-PHOTO.jpg", "4-PHOTO.jpg", "5: 하나.jpg", "6-PHOTO.jpg", "7-PHOTO.jpg",
+        ]
+        for name in names { try write(Array("bytes of \(name)".utf8), to: "w/" + name) }
+        // What a person has written so names no file.
+        let other = [
+            "사라진 것 \u{200e}<attached: 8-PHOTO.jpg>", "<see: this.one> and <a: b>", "a > b, b < c: d.e > f",
+            String(repeating: "<", count: 100_000) + ": a.b" + String(repeating: ">", count: 100_000),
+        ]
+        let lines = (said + other).enumerated().map { "[13/06/24, 21:25:\($0 + 10)] 영희: \($1)\n" }
+        try write(Array(lines.joined().utf8), to: "w/WhatsApp Chat - 영희.txt")
+        let archived = try Imported(try archive("w")), plain = try Imported(folder.file("w"))
+        #expect(archived.events == plain.events)
+        #expect(plain.texts == said + other)
+        #expect(
+            plain.events.map { $0.items.map { $0.string("name") } } == names.map { [$0] } + other.map { _ in [] })
+        #expect(try plain.attachments.map { try $0.bytes() } == names.map { Array("bytes of \($0)".utf8) })
+        #expect(plain.skipped == ["the bytes of a file: its name is taken": 1])
+    }
+
     @Test("ChatGPT: files that were uploaded come with their names, each once; one that is not there leaves its name")
     func uploads() throws {
         let paper = Array("%PDF-1.7 글".utf8)
