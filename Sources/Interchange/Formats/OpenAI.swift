@@ -14,7 +14,7 @@ final class OpenAI: ExportReader {
         guard let user = options.user else {
             throw ImportError(.needsOption, files.path, "it does not say whose conversations these are: --user UID")
         }
-        for name in files.names where files.isFile || name.hasSuffix(".jsonl") {
+        for name in files.names where files.isFile || ExportFiles.ends(name, ".jsonl") {
             var lines = TextLines(try files.reader(name), longest: Self.longestLine)
             let file = files.isFile ? files.path : files.path + "/" + name
             while let line = try lines.next() {

@@ -1,3 +1,5 @@
+internal import EventStore
+
 /// The table of a ZIP archive (PKWARE APPNOTE 6.3.10, with ZIP64), and its entries by name. Nothing is unpacked to disk.
 ///
 /// Refused are entries that overlap, have a name that leads out of the archive, are encrypted or packed in another way than deflate,
@@ -18,7 +20,7 @@ final class ZipArchive {
 
     private let file: OpenFile
     private let path: String
-    let entries: [String: Entry]
+    let entries: [ByteText: Entry]
 
     init(_ file: OpenFile, path: String) throws(ImportError) {
         self.file = file
@@ -28,11 +30,11 @@ final class ZipArchive {
             throw ImportError(.malformed, path, "the archive has more than \(Self.mostEntries) entries")
         }
         var rest = LittleEndian(try file.bytes(offset..<offset + size, path), path)
-        var entries: [String: Entry] = [:]
+        var entries: [ByteText: Entry] = [:]
         var total = 0
         for _ in 0..<count {
             guard let entry = try Self.entry(&rest) else { continue }
-            guard entries.updateValue(entry, forKey: entry.name) == nil else {
+            guard entries.updateValue(entry, forKey: ByteText(entry.name)) == nil else {
                 throw ImportError(.malformed, path, "two entries have the name \(entry.name)")
             }
             total += entry.size
