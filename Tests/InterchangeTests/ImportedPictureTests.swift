@@ -247,6 +247,38 @@ import Testing
             ])
     }
 
+    @Test("ChatGPT: voices and films of a call stand one level deeper, and need no text beside them")
+    func calls() throws {
+        let parts = [
+            #"{"content_type":"audio_transcription","text":""},{"content_type":"real_time_user_audio_video_asset_pointer","#
+                + #""frames_asset_pointers":["sediment://file_frame",{"asset_pointer":"sediment://file_gone"}],"#
+                + #""video_container_asset_pointer":{"asset_pointer":"sediment://file_film"},"#
+                + #""audio_asset_pointer":{"asset_pointer":"sediment://file_voice","size_bytes":5}}"#,
+            #"{"content_type":"real_time_user_audio_video_asset_pointer","frames_asset_pointers":[],"#
+                + #""video_container_asset_pointer":null,"audio_asset_pointer":{"asset_pointer":"sediment://file_voice"}}"#,
+        ]
+        let nodes = parts.enumerated().map { number, parts in
+            #""n\#(number)":{"parent":null,"message":{"author":{"role":"user"},"create_time":\#(number + 1),"#
+                + #""content":{"content_type":"multimodal_text","parts":[\#(parts)]}}}"#
+        }
+        let export = #"[{"conversation_id":"k","create_time":1,"mapping":{\#(nodes.joined(separator: ","))}}]"#
+        try write(Array(export.utf8), to: "v/conversations.json")
+        for name in ["frame", "film", "voice"] { try write(Array(name.utf8), to: "v/k/file_\(name)-x.bin") }
+        let imported = try Imported(folder.file("v"))
+        #expect(imported.passedOver == 0, "\(imported.places)")
+        let names = imported.events.dropFirst().map { $0.items.map { $0.string("name") } }
+        #expect(
+            names == [
+                ["file_voice-x.bin", "file_film-x.bin", "file_frame-x.bin", "file_gone"], ["file_voice-x.bin"],
+            ])
+        let told = ["voice", "film", "frame", "voice"].map { Array($0.utf8) }
+        #expect(try imported.attachments.map { try $0.bytes() } == told)
+        #expect(
+            imported.remarks == [
+                "1 time: a picture or file that is not in what was given: its name is taken ($[0].mapping.n0)"
+            ])
+    }
+
     @Test("A picture that the archive has damaged refuses the export before any of it is handed in")
     func damaged() throws {
         let picture = Self.picture(5_000, 6)

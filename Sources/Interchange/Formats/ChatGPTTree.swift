@@ -103,12 +103,21 @@ struct ChatGPTMessage {
         let height: Int64?
         let bytes: Int64?
 
-        /// What a part of the content points to: `sediment://file_…` now, `file-service://file-…` before.
-        init?(part: JSONObject) {
-            guard let pointer = part.string("asset_pointer") else { return nil }
+        /// What a part of the content points to: `sediment://file_…` now, `file-service://file-…` before. Of a call it is the user's voice, the
+        /// film and its pictures, each by a part of its own or by the address alone.
+        static func all(of part: JSONObject) -> [Attachment] {
+            let inner = ["audio_asset_pointer", "video_container_asset_pointer"].compactMap { part[$0] }
+            return [Attachment(pointer: part.string("asset_pointer"), part)].compactMap(\.self)
+                + (inner + (part.elements("frames_asset_pointers") ?? [])).compactMap { value in
+                    Attachment(pointer: value.string ?? value.object?.string("asset_pointer"), value.object)
+                }
+        }
+
+        private init?(pointer: String?, _ part: JSONObject?) {
+            guard let pointer else { return nil }
             id = pointer.split(separator: "/").last.map(String.init) ?? pointer
-            (name, mediaType, bytes) = (nil, nil, part.integer("size_bytes"))
-            (width, height) = (part.integer("width"), part.integer("height"))
+            (name, mediaType, bytes) = (nil, nil, part?.integer("size_bytes"))
+            (width, height) = (part?.integer("width"), part?.integer("height"))
         }
 
         /// What was uploaded with a message, as its `metadata` says.
@@ -175,7 +184,7 @@ struct ChatGPTMessage {
             return
         }
         let texts = parts.compactMap { $0.string ?? $0.object?.string("text") }.filter { !$0.isEmpty }
-        var attachments = parts.compactMap(\.object).compactMap(Attachment.init(part:))
+        var attachments = parts.compactMap(\.object).flatMap(Attachment.all)
         if role != "tool" {
             // Pictures stand in both lists.
             let shown = Set(attachments.map(\.id))

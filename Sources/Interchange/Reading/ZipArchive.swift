@@ -130,10 +130,15 @@ final class ZipArchive {
             if packed == 0xffff_ffff { packed = try field.number(8) }
             if offset == 0xffff_ffff { offset = try field.number(8) }
         }
-        guard let name = String(validating: rawName, as: UTF8.self), isSafe(name) else {
+        guard let name = String(validating: rawName, as: UTF8.self) else {
             let shown = String(decoding: rawName.prefix(80), as: UTF8.self)
             throw ImportError(
-                .malformed, rest.name, "the name '\(shown)' of an entry leads out of the archive or is no text")
+                .malformed, rest.name, "the name '\(shown)' of an entry is not UTF-8; unpack it and import the folder"
+            )
+        }
+        guard isSafe(name) else {
+            throw ImportError(
+                .malformed, rest.name, "the name '\(name.prefix(80))' of an entry leads out of the archive")
         }
         if name.hasSuffix("/") { return nil }
         guard mode & 0xf000 != 0xa000 else {
