@@ -54,7 +54,7 @@ package enum Sniffer {
     }
 
     private static func names(_ files: ExportFiles) throws(ImportError) -> ExportFormat? {
-        if files.file(named: "conversations.json") != nil { return .chatgpt }
+        if files.names.contains(where: ChatGPT.isList) { return .chatgpt }
         if files.file(named: "channels.json") != nil || files.file(named: "dms.json") != nil { return .slack }
         if files.file(named: "result.json") != nil { return .telegram }
         // LibreChat calls its exports so, too.
