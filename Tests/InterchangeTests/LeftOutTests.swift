@@ -97,6 +97,19 @@ import Testing
         }
     }
 
+    @Test("ChatGPT: of two nodes of one name the first is taken, and the second is told")
+    func repeated() throws {
+        let node = { (text: String) in
+            #""n":{"message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["\#(text)"]}}}"#
+        }
+        let list = #"[{"conversation_id":"k","mapping":{\#(node("a")),\#(node("b"))}}]"#
+        let (kept, path) = try folder(["conversations.json": list])
+        defer { withExtendedLifetime(kept) {} }
+        let imported = try Imported(path)
+        #expect(imported.texts == ["a"] && imported.places == ["$[0].mapping.n"])
+        #expect(imported.skipped == ["a node whose name another one has": 1])
+    }
+
     @Test("Matrix: a message of a thread has the thread's first message as its cause, if it answers no other")
     func threads() throws {
         let message = { (id: Int, relation: String) in

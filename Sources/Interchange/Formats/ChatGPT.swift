@@ -84,6 +84,7 @@ final class ChatGPT: ExportReader {
         for node in tree.broken {
             output.skip("what is no node, or has a message that is no object", at: place + ".mapping." + node)
         }
+        for node in tree.repeated { output.skip("a node whose name another one has", at: place + ".mapping." + node) }
         for node in tree.order {
             guard let message = tree.messages[node] else { continue }
             let nodePlace = place + ".mapping." + node

@@ -13,6 +13,8 @@ struct ChatGPTTree {
     private(set) var untimed: Set<String> = []
     /// Names whose value is no node, and nodes whose message is no object.
     private(set) var broken: [String] = []
+    /// Names of nodes that stand behind another one of that name, which is the one that is taken.
+    private(set) var repeated: [String] = []
     private var parents: [String: String] = [:]
 
     init(_ mapping: JSONObject, started: Int64) {
@@ -25,7 +27,11 @@ struct ChatGPTTree {
             let isNode = ["message", "parent", "children"].contains { node?[$0] != nil }
             if !isNode || ![nil, .null, .object].contains(node?["message"]?.kind) { broken.append(name) }
             guard let node else { continue }
-            guard place.updateValue(names.count, forKey: name) == nil else { continue }
+            guard place[name] == nil else {
+                repeated.append(name)
+                continue
+            }
+            place[name] = names.count
             names.append(name)
             parents[name] = node.string("parent")
             messages[name] = node.object("message")
