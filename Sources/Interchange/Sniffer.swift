@@ -14,7 +14,7 @@ package enum Sniffer {
         guard files.isFile else { return try names(files).map { .format($0) } }
         let name = files.names[0]
         let head = try Self.head(files, name)
-        if head.starts(with: AppleStore.mark) { return try tables(files).map { .format($0) } }
+        if StoreLength.isStore(head) { return try tables(files).map { .format($0) } }
         var start = head[...]
         if start.starts(with: [0xef, 0xbb, 0xbf]) { start = start.dropFirst(3) }
         start = start.drop { $0 == 0x20 || $0 == 0x0a || $0 == 0x0d || $0 == 0x09 }
@@ -54,7 +54,7 @@ package enum Sniffer {
     }
 
     private static func names(_ files: ExportFiles) throws(ImportError) -> ExportFormat? {
-        if files.file(named: "conversations.json") != nil { return .chatgpt }
+        if files.names.contains(where: ChatGPT.isList) { return .chatgpt }
         if files.file(named: "channels.json") != nil || files.file(named: "dms.json") != nil { return .slack }
         if files.file(named: "result.json") != nil { return .telegram }
         // LibreChat calls its exports so, too.
@@ -66,7 +66,7 @@ package enum Sniffer {
         for name in files.names.prefix(100) where name.hasSuffix(".txt") || name.hasSuffix(".csv") {
             if let found = try text(try head(files, name)[...], name, files) { return found }
         }
-        for name in files.names.prefix(100) where name.hasSuffix(".jsonl") {
+        for name in files.names.prefix(100) where ExportFiles.ends(name, ".jsonl") {
             if lines(try files.head(name)[...]) == .format(.openai) { return .openai }
         }
         return try single(files)
@@ -95,6 +95,8 @@ package enum Sniffer {
         if store.columns("ZMESSAGE").contains("ZCONTENT"), !store.columns("ZCONVERSATION").isEmpty {
             return .swiftdata
         }
+        // A damaged one has no tables that can be read.
+        if files.isFile { try store.check() }
         return nil
     }
 

@@ -155,6 +155,19 @@ import Testing
                 "reach into its table"))
     }
 
+    @Test("Names that are not UTF-8, as an older Windows packs them, are refused with the way out")
+    func encoded() throws {
+        let folder = try TemporaryFolder.made()
+        let zip = Zip(entries: [
+            .init(name: "conversations.json", bytes: Array("[]".utf8)), .init(name: "ABCD.png", bytes: []),
+        ])
+        // 사진, as CP949 has it.
+        let old = Data(zip.bytes).replacing(Data("ABCD".utf8), with: Data([0xbb, 0xe7, 0xc1, 0xf8]))
+        let path = try folder.write(old, to: "a.zip")
+        let error = #expect(throws: ImportError.self) { try ExportFiles(path) }
+        #expect(error?.reason.hasSuffix(".png' of an entry is not UTF-8; unpack it and import the folder") == true)
+    }
+
     @Test("Entries that lie in each other, as bombs have them, are refused; so is an archive cut anywhere")
     func damaged() throws {
         let folder = try TemporaryFolder.made()

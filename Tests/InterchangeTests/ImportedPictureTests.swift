@@ -182,6 +182,35 @@ import Testing
         }
     }
 
+    @Test("WhatsApp of iOS: a file is named behind a document's title, and behind, before and below a caption")
+    func captions() throws {
+        let said = [
+            "보고서.pdf • \u{200e}3 pages \u{200e}<attached: 1-보고서.pdf>",
+            "우리 고양이 \u{200e}<attached: 2-PHOTO.jpg>",
+            "\u{200e}<attached: 3-PHOTO.jpg>\n캡션", "캡션이 앞줄에\n\n둘째 줄\n\u{200e}<attached: 4-PHOTO.jpg>",
+            "\u{200e}<첨부: 5: 하나.jpg> \u{200e}<This message was edited>", "<3 하트 <adjunto: 6-PHOTO.jpg>",
+            "\u{200e}<pièce jointe : 7-PHOTO.jpg>",
+        ]
+        let names = [
+            "1-보고서.pdf", "2-PHOTO.jpg", "3-PHOTO.jpg", "4-PHOTO.jpg", "5: 하나.jpg", "6-PHOTO.jpg", "7-PHOTO.jpg",
+        ]
+        for name in names { try write(Array("bytes of \(name)".utf8), to: "w/" + name) }
+        // What a person has written so names no file.
+        let other = [
+            "사라진 것 \u{200e}<attached: 8-PHOTO.jpg>", "<see: this.one> and <a: b>", "a > b, b < c: d.e > f",
+            String(repeating: "<", count: 100_000) + ": a.b" + String(repeating: ">", count: 100_000),
+        ]
+        let lines = (said + other).enumerated().map { "[13/06/24, 21:25:\($0 + 10)] 영희: \($1)\n" }
+        try write(Array(lines.joined().utf8), to: "w/WhatsApp Chat - 영희.txt")
+        let archived = try Imported(try archive("w")), plain = try Imported(folder.file("w"))
+        #expect(archived.events == plain.events)
+        #expect(plain.texts == said + other)
+        #expect(
+            plain.events.map { $0.items.map { $0.string("name") } } == names.map { [$0] } + other.map { _ in [] })
+        #expect(try plain.attachments.map { try $0.bytes() } == names.map { Array("bytes of \($0)".utf8) })
+        #expect(plain.skipped == ["the bytes of a file: its name is taken": 1])
+    }
+
     @Test("ChatGPT: files that were uploaded come with their names, each once; one that is not there leaves its name")
     func uploads() throws {
         let paper = Array("%PDF-1.7 글".utf8)
@@ -215,6 +244,38 @@ import Testing
         #expect(
             plain.remarks == [
                 "1 time: a picture or file that is not in what was given: its name is taken ($[0].mapping.n1)"
+            ])
+    }
+
+    @Test("ChatGPT: voices and films of a call stand one level deeper, and need no text beside them")
+    func calls() throws {
+        let parts = [
+            #"{"content_type":"audio_transcription","text":""},{"content_type":"real_time_user_audio_video_asset_pointer","#
+                + #""frames_asset_pointers":["sediment://file_frame",{"asset_pointer":"sediment://file_gone"}],"#
+                + #""video_container_asset_pointer":{"asset_pointer":"sediment://file_film"},"#
+                + #""audio_asset_pointer":{"asset_pointer":"sediment://file_voice","size_bytes":5}}"#,
+            #"{"content_type":"real_time_user_audio_video_asset_pointer","frames_asset_pointers":[],"#
+                + #""video_container_asset_pointer":null,"audio_asset_pointer":{"asset_pointer":"sediment://file_voice"}}"#,
+        ]
+        let nodes = parts.enumerated().map { number, parts in
+            #""n\#(number)":{"parent":null,"message":{"author":{"role":"user"},"create_time":\#(number + 1),"#
+                + #""content":{"content_type":"multimodal_text","parts":[\#(parts)]}}}"#
+        }
+        let export = #"[{"conversation_id":"k","create_time":1,"mapping":{\#(nodes.joined(separator: ","))}}]"#
+        try write(Array(export.utf8), to: "v/conversations.json")
+        for name in ["frame", "film", "voice"] { try write(Array(name.utf8), to: "v/k/file_\(name)-x.bin") }
+        let imported = try Imported(folder.file("v"))
+        #expect(imported.passedOver == 0, "\(imported.places)")
+        let names = imported.events.dropFirst().map { $0.items.map { $0.string("name") } }
+        #expect(
+            names == [
+                ["file_voice-x.bin", "file_film-x.bin", "file_frame-x.bin", "file_gone"], ["file_voice-x.bin"],
+            ])
+        let told = ["voice", "film", "frame", "voice"].map { Array($0.utf8) }
+        #expect(try imported.attachments.map { try $0.bytes() } == told)
+        #expect(
+            imported.remarks == [
+                "1 time: a picture or file that is not in what was given: its name is taken ($[0].mapping.n0)"
             ])
     }
 

@@ -80,6 +80,71 @@ import Testing
         }
     }
 
+    @Test("ChatGPT's export in parts is known by their names, and other JSON is not taken for one")
+    func parts() throws {
+        let part = { (id: String) in
+            #"[{"conversation_id":"\#(id)","mapping":{"n":{"message":{"author":{"role":"user"},"#
+                + #""content":{"content_type":"text","parts":["\#(id)"]}}}}}]"#
+        }
+        let (kept, path) = try folder(["a/conversations-000.json": part("a"), "a/conversations-001.json": part("b")])
+        defer { withExtendedLifetime(kept) {} }
+        let imported = try Imported(path)
+        #expect(imported.format == .chatgpt && imported.texts == ["a", "b"] && imported.passedOver == 0)
+        for name in ["conversations-of-mine.json", "conversations-.json"] {
+            let (kept, other) = try folder([name: "[]"])
+            defer { withExtendedLifetime(kept) {} }
+            #expect(try Sniffer.look(at: ExportFiles(other)) == nil, "\(name)")
+        }
+    }
+
+    @Test("ChatGPT: of two nodes of one name the first is taken, and the second is told")
+    func repeated() throws {
+        let node = { (text: String) in
+            #""n":{"message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["\#(text)"]}}}"#
+        }
+        let list = #"[{"conversation_id":"k","mapping":{\#(node("a")),\#(node("b"))}}]"#
+        let (kept, path) = try folder(["conversations.json": list])
+        defer { withExtendedLifetime(kept) {} }
+        let imported = try Imported(path)
+        #expect(imported.texts == ["a"] && imported.places == ["$[0].mapping.n"])
+        #expect(imported.skipped == ["a node whose name another one has": 1])
+    }
+
+    @Test("Matrix: a message of a thread has the thread's first message as its cause, if it answers no other")
+    func threads() throws {
+        let message = { (id: Int, relation: String) in
+            #"{"type":"m.room.message","sender":"@a:x","event_id":"$\#(id)","room_id":"!r:x","origin_server_ts":\#(id),"#
+                + #""content":{"msgtype":"m.text","body":"\#(id)"\#(relation)}}"#
+        }
+        let thread = #","m.relates_to":{"rel_type":"m.thread","event_id":"$1""#
+        let list = [
+            message(1, ""), message(2, thread + "}"),
+            message(3, thread + #","m.in_reply_to":{"event_id":"$2"}}"#),
+        ]
+        let (kept, path) = try folder([
+            "export.json": #"{"room_name":"r","messages":[\#(list.joined(separator: ","))]}"#
+        ])
+        defer { withExtendedLifetime(kept) {} }
+        let events = try Imported(path).events
+        #expect(events.map(\.cause) == [nil, events[0].id, events[1].id])
+    }
+
+    @Test("OpenAI lines: members that no event has are counted, with the line; those that say nothing are not")
+    func members() throws {
+        let lines = [
+            #"{"messages":[{"role":"user","content":"a","audio":{"id":"x"},"refusal":null,"weight":1}],"tools":[]}"#,
+            #"{"messages":[{"role":"user","content":"b"}],"functions":[{"name":"g"}],"parallel_tool_calls":false}"#,
+        ]
+        let (kept, path) = try folder(["train.jsonl": lines.joined(separator: "\n")])
+        defer { withExtendedLifetime(kept) {} }
+        let imported = try Imported(path)
+        #expect(imported.skipped == ["a member of a line or a message that no event has": 4])
+        #expect(
+            imported.places == [
+                "line 1: tools", "line 1, message 1: audio", "line 2: functions", "line 2: parallel_tool_calls",
+            ])
+    }
+
     @Test("Lists of Telegram that are no chats, and what a channel of Slack is about, are passed over and counted")
     func lists() throws {
         let (telegram, account) = try folder([

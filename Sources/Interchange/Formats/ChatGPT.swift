@@ -14,6 +14,14 @@ final class ChatGPT: ExportReader {
         user = options.user
     }
 
+    /// Whether a file has conversations by its name: `conversations.json`, and of large exports `conversations-000.json`, `-001` and so on.
+    static func isList(_ path: String) -> Bool {
+        var name = ExportFiles.lastPart(path)[...]
+        guard name.hasPrefix("conversations"), name.hasSuffix(".json") else { return false }
+        name = name.dropFirst("conversations".count).dropLast(".json".count)
+        return name.isEmpty || name.first == "-" && name.count > 1 && name.dropFirst().allSatisfy(\.isNumber)
+    }
+
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
         if user == nil, !files.isFile, let name = files.file(named: "user.json") {
             let json = try JSONPull(try files.reader(name))
@@ -22,11 +30,7 @@ final class ChatGPT: ExportReader {
         guard let user else {
             throw ImportError(.needsOption, files.path, "it does not say whose conversations these are: --user UID")
         }
-        // Large exports have conversations-000.json, -001.json and so on.
-        let names = files.names.filter { name in
-            let last = ExportFiles.lastPart(name)
-            return files.isFile || last.hasPrefix("conversations") && last.hasSuffix(".json")
-        }
+        let names = files.names.filter { files.isFile || Self.isList($0) }
         guard !names.isEmpty else { throw ImportError(.malformed, files.path, "no conversations.json in it") }
         for name in names {
             let json = try JSONPull(try files.reader(name))
@@ -80,6 +84,7 @@ final class ChatGPT: ExportReader {
         for node in tree.broken {
             output.skip("what is no node, or has a message that is no object", at: place + ".mapping." + node)
         }
+        for node in tree.repeated { output.skip("a node whose name another one has", at: place + ".mapping." + node) }
         for node in tree.order {
             guard let message = tree.messages[node] else { continue }
             let nodePlace = place + ".mapping." + node

@@ -13,6 +13,8 @@ struct ChatGPTTree {
     private(set) var untimed: Set<String> = []
     /// Names whose value is no node, and nodes whose message is no object.
     private(set) var broken: [String] = []
+    /// Names of nodes that stand behind another one of that name, which is the one that is taken.
+    private(set) var repeated: [String] = []
     private var parents: [String: String] = [:]
 
     init(_ mapping: JSONObject, started: Int64) {
@@ -25,7 +27,11 @@ struct ChatGPTTree {
             let isNode = ["message", "parent", "children"].contains { node?[$0] != nil }
             if !isNode || ![nil, .null, .object].contains(node?["message"]?.kind) { broken.append(name) }
             guard let node else { continue }
-            guard place.updateValue(names.count, forKey: name) == nil else { continue }
+            guard place[name] == nil else {
+                repeated.append(name)
+                continue
+            }
+            place[name] = names.count
             names.append(name)
             parents[name] = node.string("parent")
             messages[name] = node.object("message")
@@ -103,12 +109,21 @@ struct ChatGPTMessage {
         let height: Int64?
         let bytes: Int64?
 
-        /// What a part of the content points to: `sediment://file_…` now, `file-service://file-…` before.
-        init?(part: JSONObject) {
-            guard let pointer = part.string("asset_pointer") else { return nil }
+        /// What a part of the content points to: `sediment://file_…` now, `file-service://file-…` before. Of a call it is the user's voice, the
+        /// film and its pictures, each by a part of its own or by the address alone.
+        static func all(of part: JSONObject) -> [Attachment] {
+            let inner = ["audio_asset_pointer", "video_container_asset_pointer"].compactMap { part[$0] }
+            return [Attachment(pointer: part.string("asset_pointer"), part)].compactMap(\.self)
+                + (inner + (part.elements("frames_asset_pointers") ?? [])).compactMap { value in
+                    Attachment(pointer: value.string ?? value.object?.string("asset_pointer"), value.object)
+                }
+        }
+
+        private init?(pointer: String?, _ part: JSONObject?) {
+            guard let pointer else { return nil }
             id = pointer.split(separator: "/").last.map(String.init) ?? pointer
-            (name, mediaType, bytes) = (nil, nil, part.integer("size_bytes"))
-            (width, height) = (part.integer("width"), part.integer("height"))
+            (name, mediaType, bytes) = (nil, nil, part?.integer("size_bytes"))
+            (width, height) = (part?.integer("width"), part?.integer("height"))
         }
 
         /// What was uploaded with a message, as its `metadata` says.
@@ -175,7 +190,7 @@ struct ChatGPTMessage {
             return
         }
         let texts = parts.compactMap { $0.string ?? $0.object?.string("text") }.filter { !$0.isEmpty }
-        var attachments = parts.compactMap(\.object).compactMap(Attachment.init(part:))
+        var attachments = parts.compactMap(\.object).flatMap(Attachment.all)
         if role != "tool" {
             // Pictures stand in both lists.
             let shown = Set(attachments.map(\.id))

@@ -10,7 +10,7 @@ final class CoreDataSearches: ExportReader {
         guard let user = options.user else {
             throw ImportError(.needsOption, files.path, "it does not say whose searches these are: --user UID")
         }
-        let store = try AppleStore(files)
+        let store = try AppleStore(files, isChecked: output.isCheck)
         let columns = store.columns("ZSEARCHRESULT")
         guard ["Z_PK", "ZID", "ZNAME", "ZDATE"].allSatisfy(columns.contains) else {
             throw ImportError(.malformed, files.path, "no table ZSEARCHRESULT with ZID, ZNAME and ZDATE")

@@ -76,7 +76,8 @@ final class Matrix: ExportReader {
                 payload.add("message", Self.id(target).description)
                 payload.add("text", content.object("m.new_content")?.string("body") ?? body)
             } else {
-                draft.cause = relation?.object("m.in_reply_to")?.string("event_id").map(Self.id)
+                let thread = relation?.string("rel_type") == "m.thread" ? relation?.string("event_id") : nil
+                draft.cause = (relation?.object("m.in_reply_to")?.string("event_id") ?? thread).map(Self.id)
                 payload.add("text", body)
                 if let kind = content.string("msgtype"), kind != "m.text" { payload.add("kind", kind) }
                 if let item = Self.attachment(content) { payload.add("attachments", [item]) }

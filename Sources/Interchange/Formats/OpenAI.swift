@@ -14,7 +14,7 @@ final class OpenAI: ExportReader {
         guard let user = options.user else {
             throw ImportError(.needsOption, files.path, "it does not say whose conversations these are: --user UID")
         }
-        for name in files.names where files.isFile || name.hasSuffix(".jsonl") {
+        for name in files.names where files.isFile || ExportFiles.ends(name, ".jsonl") {
             var lines = TextLines(try files.reader(name), longest: Self.longestLine)
             let file = files.isFile ? files.path : files.path + "/" + name
             while let line = try lines.next() {
@@ -23,9 +23,11 @@ final class OpenAI: ExportReader {
                 do throws(JSONError) { try JSONScanner.checkObject(line) } catch {
                     throw ImportError(.malformed, file, at: place, error.description)
                 }
-                guard let messages = JSONObject(validated: line).elements("messages") else {
+                let object = JSONObject(validated: line)
+                guard let messages = object.elements("messages") else {
                     throw ImportError(.malformed, file, at: place, "no list 'messages'")
                 }
+                Self.passOver(object, but: ["messages"], at: place, output)
                 if messages.isEmpty { output.skip("a conversation without messages", at: place) }
                 try conversation(messages, user, file, place, output)
             }
@@ -53,6 +55,9 @@ final class OpenAI: ExportReader {
             guard let message = element.object, let role = message.string("role") else {
                 throw ImportError(.malformed, file, at: place, "message \(index + 1) has no role")
             }
+            Self.passOver(
+                message, but: ["role", "content", "name", "tool_calls", "tool_call_id", "weight"],
+                at: "\(place), message \(index + 1)", output)
             guard let text = Self.text(message["content"]) else {
                 throw ImportError(
                     .malformed, file, at: place,
@@ -89,6 +94,15 @@ final class OpenAI: ExportReader {
             payload.addSource("openai", "\(name)/\(index)")
             draft.payload = payload.json
             try output.emit(draft, at: place)
+        }
+    }
+
+    /// Counts the members that no event has.
+    private static func passOver(_ object: JSONObject, but known: [String], at place: String, _ output: ImportOutput)
+    {
+        for member in object where !member.value.isNull && !known.contains(member.name) {
+            let place = "\(place): \(member.name.prefix(60))"
+            output.skip("a member of a line or a message that no event has", at: place)
         }
     }
 

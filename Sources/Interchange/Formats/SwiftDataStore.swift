@@ -15,7 +15,7 @@ final class SwiftDataStore: ExportReader {
         guard let user = options.user else {
             throw ImportError(.needsOption, files.path, "it does not say whose conversations these are: --user UID")
         }
-        let store = try AppleStore(files)
+        let store = try AppleStore(files, isChecked: output.isCheck)
         let conversations = try conversations(store, files, user, output)
         let columns = store.columns("ZMESSAGE")
         guard columns.contains("Z_PK"), columns.contains("ZCONTENT"), columns.contains("ZID") else {

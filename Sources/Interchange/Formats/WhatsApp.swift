@@ -155,14 +155,29 @@ private struct WhatsAppRoom {
         "file allegato", "bestand bijgevoegd", "添付ファイル",
     ]
 
-    /// The name of the picture or file that a text is about, in the language of the phone: `IMG-1-WA1.jpg (file attached)` of Android,
-    /// `<attached: 1-PHOTO.jpg>` of iOS. It is certain where no text of a person looks like that.
-    private static func attached(_ text: String) -> (name: String, isCertain: Bool)? {
-        let line = text.prefix { $0 != "\n" }.drop { $0 == "\u{200e}" }
-        if line.hasPrefix("<"), line.hasSuffix(">"), let colon = line.lastBytes(of: ": ") {
-            let name = line[colon.upperBound...].dropLast()
-            return (String(name), name.contains("."))
+    /// What a text may name a picture or file by. It is certain where no text of a person looks like that.
+    private typealias Named = (name: String, isCertain: Bool)
+
+    /// The names that a text of iOS has, in the language of the phone: `<attached: 1-PHOTO.jpg>`. What was said with it stands before it, on the
+    /// same line or above, as do a document's title and pages; whether it was edited stands behind it.
+    private static func bracketed(_ text: String) -> [Named] {
+        var found: [Named] = []
+        var rest = text[...]
+        while let close = rest.firstBytes(of: ">") {
+            let front = rest[..<close.lowerBound]
+            rest = rest[close.upperBound...]
+            guard let open = front.lastBytes(of: "<"), let colon = front[open.upperBound...].firstBytes(of: ": ")
+            else { continue }
+            let (before, name) = (text[..<open.lowerBound], front[colon.upperBound...])
+            let isAlone = before.isEmpty && (rest.isEmpty || rest.first == "\n")
+            if name.contains(".") { found.append((String(name), isAlone || before.hasSuffix("\u{200e}"))) }
         }
+        return found
+    }
+
+    /// The name in the first line of a text of Android, in the language of the phone: `IMG-1-WA1.jpg (file attached)`.
+    private static func attached(_ text: String) -> Named? {
+        let line = text.prefix { $0 != "\n" }.drop { $0 == "\u{200e}" }
         guard line.hasSuffix(")"), let open = line.lastBytes(of: " (") else { return nil }
         let name = line[..<open.lowerBound]
         // In languages that are not known here the phone's mark before the name says it, or the name that it gave.
@@ -177,11 +192,11 @@ private struct WhatsAppRoom {
     private func attachment(
         _ text: String, at place: String
     ) throws(ImportError) -> (name: String, file: ImportedAttachment)? {
-        guard let (name, isCertain) = Self.attached(text) else { return nil }
-        if let file = try source.files.attachment(name, of: source.name) { return (name, file) }
-        if isCertain {
-            output.skip("the bytes of a file: its name is taken", at: place)
+        let named = Self.bracketed(text) + [Self.attached(text)].compactMap(\.self)
+        for (name, _) in named {
+            if let file = try source.files.attachment(name, of: source.name) { return (name, file) }
         }
+        if named.contains(where: \.isCertain) { output.skip("the bytes of a file: its name is taken", at: place) }
         return nil
     }
 

@@ -16,7 +16,8 @@ final class AppleStore {
     private let copy: StoreCopy?
     private var known: [String: [String]] = [:]
 
-    init(_ files: ExportFiles) throws(ImportError) {
+    /// - Parameter isChecked: Whether SQLite looks at all of it first, as the first reading of an import has it do.
+    init(_ files: ExportFiles, isChecked: Bool = false) throws(ImportError) {
         guard let name = try Self.name(in: files) else {
             throw ImportError(.malformed, files.path, "no SQLite file is in it")
         }
@@ -29,13 +30,18 @@ final class AppleStore {
             throw ImportError(
                 .unreadable, path, "a rollback journal stands beside it: open and close it with its app first")
         }
-        let hasLog = try files.bytes(beside: name, beside + "-wal", followsLink: true)?.next(1).isEmpty == false
+        let log = try files.bytes(beside: name, beside + "-wal", followsLink: true)?.length ?? 0
         // Of the log's index nothing is needed.
         for ending in ["", "-wal", "-shm"] { files.take(name + ending) }
-        let isCopied = hasLog || files.isArchive
+        let length = try StoreLength(files.bytes(name), path)
+        let cut = length?.cut(path, hasLog: log > 0)
+        // A checkpoint that broke off leaves a store whose last pages stand in its log alone.
+        if let cut, let length, length.missing > log { throw cut }
+        let isCopied = log > 0 || files.isArchive
         if isCopied, files.copy == nil {
             var parts = [(ending: "", bytes: try files.bytes(name))]
-            if hasLog, let log = try files.bytes(beside: name, beside + "-wal", followsLink: true) {
+            if cut != nil, let length { parts[0].bytes = StoreMender(parts[0].bytes, length) }
+            if log > 0, let log = try files.bytes(beside: name, beside + "-wal", followsLink: true) {
                 parts.append(("-wal", log))
             }
             files.copy = try StoreCopy(parts)
@@ -46,24 +52,38 @@ final class AppleStore {
         } catch {
             throw ImportError(.unreadable, path, error.description)
         }
+        guard isChecked || cut != nil else { return }
+        do throws(ImportError) { try check(isLenient: cut == nil) } catch { throw cut ?? error }
+    }
+
+    /// Refuses a store in which SQLite finds damage. Indexes are not held against their tables: nothing of them is read.
+    ///
+    /// - Parameter isLenient: A store that SQLite cannot look at, as one that has an order which only its app knows, is taken as it is.
+    func check(isLenient: Bool = true) throws(ImportError) {
+        var found: String?
+        do throws(ImportError) {
+            try rows("PRAGMA quick_check(1)", 1) { row throws(ImportError) in found = Self.text(row[0]) }
+        } catch {
+            guard isLenient else { throw error }
+            return try rows("SELECT count(*) FROM sqlite_master", 1) { _ throws(ImportError) in }
+        }
+        guard found != "ok" else { return }
+        let words = found?.split(separator: "\n").last ?? ""
+        throw ImportError(.malformed, path, "it is damaged, as SQLite finds: \(words)")
     }
 
     /// The one SQLite file; `nil` where a folder or an archive has none.
     static func name(in files: ExportFiles) throws(ImportError) -> String? {
         if files.isFile { return files.names.first }
         var found: String?
-        let endings = [".store", ".sqlite", ".sqlite3", ".db"]
-        for name in files.names.lazy.filter({ name in endings.contains(where: name.hasSuffix) })
+        for name in files.names.lazy.filter({ ExportFiles.ends($0, ".store", ".sqlite", ".sqlite3", ".db") })
             .prefix(ExportFiles.mostLookedInto)
-        where try files.head(name, mark.count).elementsEqual(mark) {
+        where StoreLength.isStore(try files.head(name, StoreLength.mark.count)) {
             if let found { throw ImportError(severalIn: files, found, name) }
             found = name
         }
         return found
     }
-
-    /// What an SQLite file begins with.
-    static let mark = Array("SQLite format 3\u{0}".utf8)
 
     /// The columns of a table; none if there is no such table.
     func columns(_ table: String) -> [String] {

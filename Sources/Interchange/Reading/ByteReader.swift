@@ -6,7 +6,10 @@ package class ByteReader {
     /// As errors name it.
     package let name: String
 
-    init(_ name: String) { self.name = name }
+    /// How many bytes there are, where that is known before they are read.
+    let length: Int?
+
+    init(_ name: String, length: Int? = nil) { (self.name, self.length) = (name, length) }
 
     /// Reads on into `room`; 0 at the end.
     package func read(into room: UnsafeMutableRawBufferPointer) throws(ImportError) -> Int { 0 }
@@ -51,7 +54,7 @@ final class FileReader: ByteReader {
         self.file = file
         offset = range.lowerBound
         end = range.upperBound
-        super.init(name)
+        super.init(name, length: range.count)
     }
 
     override func read(into room: UnsafeMutableRawBufferPointer) throws(ImportError) -> Int {

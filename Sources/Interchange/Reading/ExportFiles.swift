@@ -1,3 +1,4 @@
+internal import EventStore
 internal import Glibc
 
 /// What was given to import: a file, a folder, or a ZIP archive, whose files are read by name.
@@ -13,9 +14,8 @@ package final class ExportFiles {
     private let content: Content
     /// The files in it, in order; of a file its own name alone.
     package let names: [String]
-    private lazy var known = Set(names)
-    /// Those that were read since ``beginReading()``.
-    private var opened: Set<String> = []
+    /// The places in ``names`` of those that were read since ``beginReading()``.
+    private var opened: Set<Int> = []
     /// The copy of a database in it, made once for all readings.
     var copy: StoreCopy?
     private static let mostFiles = 1_000_000
@@ -28,14 +28,14 @@ package final class ExportFiles {
             content = .folder
             var names: [String] = []
             try Self.list(path, "", 0, into: &names)
-            self.names = names.sorted()
+            self.names = Self.sorted(names)
             return
         }
         let file = try OpenFile(path, followsLink: true, name: path)
         if file.size >= 4, try file.bytes(0..<4, path) == [0x50, 0x4b, 3, 4] {
             let archive = try ZipArchive(file, path: path)
             content = .archive(archive, file)
-            names = archive.entries.keys.sorted()
+            names = Self.sorted(archive.entries.keys.map(\.text))
         } else {
             content = .file(file)
             names = [Self.lastPart(path)]
@@ -84,9 +84,26 @@ package final class ExportFiles {
     func beginReading() { opened = [] }
 
     /// The files of a folder or an archive that nothing has read.
-    var unread: [String] { isFile ? [] : names.filter { !opened.contains($0) } }
+    var unread: [String] { isFile ? [] : names.indices.filter { !opened.contains($0) }.map { names[$0] } }
 
-    func has(_ name: String) -> Bool { known.contains(name) }
+    func has(_ name: String) -> Bool { place(of: name) != nil }
+
+    /// Where a file stands in ``names``. A Mac takes the letters of a name apart, and what an export says of its files may have them whole: so
+    /// names are equal as texts of Unicode are. Of two such names the one of the same bytes is meant.
+    private func place(of name: String) -> Int? {
+        var (low, high) = (0, names.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if names[middle] < name { low = middle + 1 } else { high = middle }
+        }
+        let equal = names[low...].prefix { $0 == name }
+        return equal.firstIndex { $0.hasSameBytes(as: name) } ?? equal.indices.first
+    }
+
+    /// In the order of Unicode, which has equal names beside each other.
+    private static func sorted(_ names: [String]) -> [String] {
+        names.sorted { ($0, ByteText($0)) < ($1, ByteText($1)) }
+    }
 
     /// The bytes of a file from its beginning on.
     package func bytes(_ name: String) throws(ImportError) -> ByteReader {
@@ -95,7 +112,7 @@ package final class ExportFiles {
     }
 
     /// A file counts as read, or has nothing of its own to read.
-    func take(_ name: String) { if !isFile { opened.insert(name) } }
+    func take(_ name: String) { if let place = place(of: name) { opened.insert(place) } }
 
     /// The bytes of what stands beside a file; `nil` if it is not there. Beside a single file it is looked for on the disk.
     func bytes(beside name: String, _ other: String, followsLink: Bool) throws(ImportError) -> ByteReader? {
@@ -107,11 +124,12 @@ package final class ExportFiles {
         return FileReader(file, range: 0..<file.size, name: path)
     }
 
-    private func stored(_ name: String) throws(ImportError) -> ByteReader {
+    private func stored(_ wanted: String) throws(ImportError) -> ByteReader {
+        let name = place(of: wanted).map { names[$0] } ?? wanted
         switch content {
         case .file(let file): return FileReader(file, range: 0..<file.size, name: path)
         case .archive(let archive, _):
-            guard let entry = archive.entries[name] else {
+            guard let entry = archive.entries[ByteText(name)] else {
                 throw ImportError(.missing, path + "/" + name, "no such file")
             }
             return try archive.reader(entry)
@@ -130,6 +148,12 @@ package final class ExportFiles {
     /// The first bytes of a file. Looked at is not read.
     package func head(_ name: String, _ count: Int = 64 << 10) throws(ImportError) -> [UInt8] {
         try text(name).next(count)
+    }
+
+    /// Whether a name ends in one of these, in letters of any case.
+    static func ends(_ name: String, _ endings: String...) -> Bool {
+        let small = name.lowercased()
+        return endings.contains(where: small.hasSuffix)
     }
 
     package static func lastPart(_ path: String) -> String {

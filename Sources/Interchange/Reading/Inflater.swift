@@ -18,7 +18,7 @@ final class EntryReader: ByteReader {
     init(_ packed: FileReader, isDeflated: Bool, size: Int, sum expected: UInt32, name: String) throws(ImportError) {
         (self.packed, self.isDeflated, self.size, self.expected) = (packed, isDeflated, size, expected)
         stream.initialize(to: z_stream())
-        super.init(name)
+        super.init(name, length: size)
         if isDeflated, sillok_zlib_inflate_raw(stream) != Z_OK {
             throw ImportError(.unreadable, name, "out of memory")
         }

@@ -27,7 +27,7 @@ extension ExportFiles {
     func json(_ isKnown: (Set<String>) -> Bool) throws(ImportError) -> [String] {
         if isFile { return names }
         var found: [String] = []
-        for name in names.lazy.filter({ $0.hasSuffix(".json") }).prefix(Self.mostLookedInto)
+        for name in names.lazy.filter({ Self.ends($0, ".json") }).prefix(Self.mostLookedInto)
         where isKnown(MemberScan.names(try head(name)[...])) {
             found.append(name)
         }

@@ -1,3 +1,5 @@
+internal import EventStore
+
 /// The table of a ZIP archive (PKWARE APPNOTE 6.3.10, with ZIP64), and its entries by name. Nothing is unpacked to disk.
 ///
 /// Refused are entries that overlap, have a name that leads out of the archive, are encrypted or packed in another way than deflate,
@@ -18,7 +20,7 @@ final class ZipArchive {
 
     private let file: OpenFile
     private let path: String
-    let entries: [String: Entry]
+    let entries: [ByteText: Entry]
 
     init(_ file: OpenFile, path: String) throws(ImportError) {
         self.file = file
@@ -28,11 +30,11 @@ final class ZipArchive {
             throw ImportError(.malformed, path, "the archive has more than \(Self.mostEntries) entries")
         }
         var rest = LittleEndian(try file.bytes(offset..<offset + size, path), path)
-        var entries: [String: Entry] = [:]
+        var entries: [ByteText: Entry] = [:]
         var total = 0
         for _ in 0..<count {
             guard let entry = try Self.entry(&rest) else { continue }
-            guard entries.updateValue(entry, forKey: entry.name) == nil else {
+            guard entries.updateValue(entry, forKey: ByteText(entry.name)) == nil else {
                 throw ImportError(.malformed, path, "two entries have the name \(entry.name)")
             }
             total += entry.size
@@ -128,10 +130,15 @@ final class ZipArchive {
             if packed == 0xffff_ffff { packed = try field.number(8) }
             if offset == 0xffff_ffff { offset = try field.number(8) }
         }
-        guard let name = String(validating: rawName, as: UTF8.self), isSafe(name) else {
+        guard let name = String(validating: rawName, as: UTF8.self) else {
             let shown = String(decoding: rawName.prefix(80), as: UTF8.self)
             throw ImportError(
-                .malformed, rest.name, "the name '\(shown)' of an entry leads out of the archive or is no text")
+                .malformed, rest.name, "the name '\(shown)' of an entry is not UTF-8; unpack it and import the folder"
+            )
+        }
+        guard isSafe(name) else {
+            throw ImportError(
+                .malformed, rest.name, "the name '\(name.prefix(80))' of an entry leads out of the archive")
         }
         if name.hasSuffix("/") { return nil }
         guard mode & 0xf000 != 0xa000 else {

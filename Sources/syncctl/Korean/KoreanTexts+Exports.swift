@@ -47,6 +47,8 @@ extension KoreanTexts {
         Phrase("the documents of the next page: this is an answer in pages", "다음 쪽의 문서. 여러 쪽 가운데 하나입니다"),
         Phrase("a line that is no text", "글이 아닌 줄"),
         Phrase("a conversation without messages", "메시지가 없는 대화"),
+        Phrase("a member of a line or a message that no event has", "이벤트에 담기지 않는 줄이나 메시지의 항목"),
+        Phrase("a node whose name another one has", "이름이 다른 마디와 같은 마디"),
         Phrase("what is no node, or has a message that is no object", "마디가 아니거나 메시지가 객체가 아닌 마디"),
         Phrase(
             "a question without its botResponse; --partial takes it",
