@@ -42,10 +42,11 @@ struct PutBackTests {
     }
 
     /// A closed store with an erasure, and in its row what that has let go, put back by hand.
-    private func putBackInLog(beside digest: Bool) throws -> Archive {
+    private func putBackInLog(beside digest: Bool, isBackedUp: Bool = false) throws -> Archive {
         let archive = try Archive()
         try archive.append(5)
         try archive.append(1, user: "u-1")
+        if isBackedUp { try archive.create() }
         let stored = try #require(try LogReader(archive.files).event(at: 7))
         guard case .present(let salt, let payload) = stored.event.body else { throw Missing() }
         try archive.erase("u-1")
@@ -58,6 +59,19 @@ struct PutBackTests {
     }
 
     private struct Missing: Error {}
+
+    @Test(
+        "A payload put back into the log, in rows that an earlier backup has, is told: no segment counts as without it (INV-11)"
+    )
+    func behindBackup() throws {
+        let archive = try putBackInLog(beside: false, isBackedUp: true)
+        let failure = failure { _ = try archive.create() }
+        guard case .putBack? = failure else {
+            Issue.record("\(String(describing: failure))")
+            return
+        }
+        #expect(!(try archive.check().findings.isEmpty))
+    }
 
     @Test("A log with a payload that a hand has put back is not backed up (INV-11)", arguments: [false, true])
     func inLog(isBesideDigest: Bool) throws {

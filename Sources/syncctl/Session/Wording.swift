@@ -84,7 +84,8 @@ enum Wording: String, CaseIterable, Sendable {
         isDegraded,
         isReceiving, isRebuilding, noDaemon, inUseBy, daemonUnknown, logIn, viewsWhole, viewsLack,
         viewsCatchUp, viewsNone, viewsRebuilt, viewsCompared, eventsHeld, attachmentsLacking, callPort, thisNode,
-        problems, problem, notLetIn, letIn, addressUnknown, snapshotShare, snapshotTo, snapshotFrom, snapshotProving, snapshotOpening,
+        problems, problem, notLetIn, letIn, addressUnknown, snapshotShare, snapshotTo, snapshotFrom, snapshotProving,
+        snapshotOpening,
         settledAt, toDo, gravityIntegrity, gravityWarning, gravityInformation, noFindings, noRoles, rolesAre,
         rolesEverywhere, sequence, ownBranch, noForks
     // Verification

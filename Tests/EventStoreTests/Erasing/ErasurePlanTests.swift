@@ -54,6 +54,28 @@ struct ErasurePlanTests {
         #expect(try verify(folder).erased == 5)
     }
 
+    @Test("What a plan lists is erased once, also where it is confirmed while that is under way")
+    func once() throws {
+        let (folder, store, _) = try makeLog(5)
+        let log = try LogReader(StoreFiles(folder.path))
+        func confirm(_ plan: ErasurePlan) throws -> [AppendOutcome]? {
+            let made = try #require(erasures(plan))
+            return try store.eraseBlocking(made, author: "operator", planned: plan.top)
+        }
+        let plan = try ErasurePlan(.user("u-1"), log)
+        #expect(try confirm(plan) != nil)
+        #expect(try confirm(plan) == nil)
+        // Another one's is another matter.
+        _ = try store.appendBlocking([.message("말", user: "u-2")])
+        #expect(try confirm(ErasurePlan(.user("u-2"), log)) != nil)
+        try store.finishErasures()
+        #expect(try confirm(plan) == nil)
+        _ = try store.appendBlocking([.message("또", user: "u-1")])
+        #expect(try confirm(ErasurePlan(.user("u-1"), log)) != nil)
+        try store.finishErasures()
+        store.close()
+    }
+
     @Test("A vector that the log does not have, or a text that is no plan, is known for that")
     func unknown() throws {
         let (folder, store, _) = try makeLog(2)

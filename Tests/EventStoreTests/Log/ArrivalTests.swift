@@ -50,6 +50,24 @@ struct ArrivalTests {
         #expect(try log.reader.known(at: .min).position == 0)
     }
 
+    @Test("A feed from a time has all that came since, and what came up to a second and more before it may come, too")
+    func feed() throws {
+        let start: Int64 = 1_800_000_000_000
+        let log = try made(wall: start)
+        var came: [Int64] = []
+        for step: Int64 in [10_000, 10_340, 10_900, 11_100, 30_000] {
+            _ = try log.commit([.append(drafts(1))], wall: start + step).get()
+            came.append(start + step)
+        }
+        let top = try log.reader.top()
+        for time in came.flatMap({ [$0 - 5, $0, $0 + 5] }) {
+            let place = try log.reader.place(of: .time(time), durable: top).get()
+            let first = came.firstIndex { $0 >= time }.map { UInt64($0) + 1 } ?? top
+            #expect(place.position <= first, "\(time - start)")
+        }
+        #expect(try log.reader.place(of: .time(start + 29_000), durable: top).get().position == top - 1)
+    }
+
     @Test("A log that did not keep it, as one of an earlier build, goes by when events were recorded, and says so")
     func earlier() throws {
         let log = try made(wall: 1_000_000)

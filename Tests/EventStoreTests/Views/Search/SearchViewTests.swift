@@ -28,6 +28,26 @@ struct SearchViewTests {
         return all
     }
 
+    @Test(
+        "A message that was edited thousands of times costs a search as much as it has edits, not as much as their square (INV-9)"
+    )
+    func manyEdits() throws {
+        let log = try LogFixture()
+        let count: UInt64 = 3_000
+        try log.deliver(
+            [event(1, 1, hlc: 10, #"{"text":"두통"}"#)]
+                + (2...count).map { seq in
+                    event(
+                        1, seq, hlc: Int64(10 + seq), type: "message.edited",
+                        #"{"message":"\#(event(1, 1, hlc: 10).header.id)","text":"두통 \#(seq)"}"#)
+                })
+        let reader = try reader(log)
+        let start = ContinuousClock.now
+        #expect(try found(reader, "두통") == ["1|message|[두통] \(count)"])
+        // Some seconds where each edit is looked up for each.
+        #expect(ContinuousClock.now - start < .seconds(4))
+    }
+
     @Test("Messages, replies, comments, titles and names are found, each by what it says")
     func kinds() throws {
         let log = try LogFixture()
