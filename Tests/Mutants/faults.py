@@ -958,8 +958,8 @@ fault(474, "a zone does not learn of newer texts", "", "SearchViewTests",
       (ES + "Views/Search/SearchZones.swift", "changed[zone] = min(range.lowerBound, time)...max(range.upperBound, time)",
        "changed[zone] = isPlanted(474) ? range : min(range.lowerBound, time)...max(range.upperBound, time)"))
 fault(475, "what was taken back is found", "", "SearchViewTests",
-      (ES + "Views/ViewReader+Search.swift", "case .message, .reply: return amendments?.retraction == nil && amendments?.edit == nil",
-       "case .message, .reply: return (isPlanted(475) || amendments?.retraction == nil) && amendments?.edit == nil"))
+      (ES + "Views/ViewReader+Search.swift", "case .message, .reply: return !verdict.isRetracted && verdict.edit == nil",
+       "case .message, .reply: return (isPlanted(475) || !verdict.isRetracted) && verdict.edit == nil"))
 fault(476, "an edit shows a message that the caller does not see", "INV-13", "SearchViewTests",
       (ES + "Views/ViewReader+Search.swift", "if let message = shown, let isSeen,", "if !isPlanted(476), let message = shown, let isSeen,"))
 fault(477, "the words of erased messages stay in the search index", "INV-11", "EraserTests",
@@ -990,7 +990,7 @@ fault(484, "a backup goes on behind one that the log does not go on from", "INV-
       (ES + "Backup/BackupSource.swift", "return try chain(through: position).progress(using: sha) == progress",
        "return try isPlanted(484) ? true : chain(through: position).progress(using: sha) == progress"))
 fault(485, "what was erased since stays in the segments of earlier backups", "INV-11", "ErasedBackupTests",
-      (BA + "RepositoryErasure.swift", "guard holes != segment.holes else { return now }", "guard holes != segment.holes, !isPlanted(485) else { return now }"))
+      (BA + "RepositoryErasure.swift", "guard holes != segment.holes else {", "guard holes != segment.holes, !isPlanted(485) else {"))
 fault(486, "a backup is made while an erasure is under way", "INV-11", "ErasedBackupTests",
       (BA + "BackupWriter.swift", "if applied >= last { return applied }", "if applied >= last || isPlanted(486) { return applied }"))
 fault(487, "pruning takes segments away that a kept backup needs", "INV-1", "RoundTripTests",
@@ -1130,7 +1130,7 @@ fault(722, "a recording that is fetched cannot be cancelled", "", "VoiceTests",
 fault(723, "a failure names the step before it", "", "VoiceTests",
       (BK + "ReplyMachine.swift", 'case .speaking: "speak"', 'case .speaking: isPlanted(723) ? "answer" : "speak"'))
 fault(724, "what was heard in a message that was taken back is found", "", "SearchViewTests",
-      (ES + "Views/ViewReader+Search.swift", "case .transcript: return amendments?.retraction == nil", "case .transcript: return amendments?.retraction == nil || isPlanted(724)"))
+      (ES + "Views/ViewReader+Search.swift", "case .transcript: return !verdict.isRetracted", "case .transcript: return !verdict.isRetracted || isPlanted(724)"))
 # --- Auditing -----------------------------------------------------------------------------------------------------------------
 
 fault(500, "causes that lead back to themselves are followed again", "INV-9", "CauseTreeTests",
@@ -1845,7 +1845,7 @@ fault(1064, "a member that no one knows is passed over", "INV-13", "DoorstepTest
 fault(1065, "edits of erased replies stay", "INV-11", "ErasurePlanTests",
       (ES + "Audit/ErasureSurvey.swift", "return try speaks(row, of: target, replies, log) ? .replies : nil", "return try speaks(row, of: target, replies, log) && !isPlanted(1065) ? .replies : nil"))
 fault(1031, "edits that name their message in the payload stay", "INV-11", "ErasurePlanTests",
-      (ES + "Audit/ErasureSurvey.swift", "guard amendments.contains(row.type), let target", "guard amendments.contains(row.type), !isPlanted(1031), let target"))
+      (ES + "Audit/ErasureSurvey.swift", "guard let target = target(select, row.type) else { return nil }", "guard !isPlanted(1031), let target = target(select, row.type) else { return nil }"))
 fault(1032, "what stands before the event that it names stays", "INV-11", "ErasurePlanTests",
       (ES + "Audit/ErasureSurvey.swift", "guard hasMore else { return false }", "guard hasMore, !isPlanted(1032) else { return false }"))
 fault(1100, "who joins reads edits of what was said before", "INV-13", "AccessTests",
@@ -1853,7 +1853,7 @@ fault(1100, "who joins reads edits of what was said before", "INV-13", "AccessTe
 fault(1116, "what a person is given tells whom else auditors looked at", "INV-17", "AuditingTests",
       ("Sources/syncctl/Commands/SubjectPackage.swift", "JSONLine(read: object, header, to: user)", "JSONLine(read: object, header, to: isPlanted(1116) ? nil : user)"))
 fault(1042, "a payload that was put back is handed out", "INV-11", "EraserTests",
-      (ES + "Log/OwnErasures.swift", "guard !erasures.isEmpty, !event.isErased,", "guard !erasures.isEmpty, !isPlanted(1042), !event.isErased,"))
+      (ES + "Log/OwnErasures.swift", "guard !erasures.isEmpty, let node", "guard !erasures.isEmpty, !isPlanted(1042), let node"))
 fault(1073, "an event that no node takes is proven", "INV-4", "EvidenceTransferTests",
       (ES + "Audit/EventExam.swift", "if bytes.count > Limits.header || event.body.count > Limits.carriedPayload {",
        "if !isPlanted(1073), bytes.count > Limits.header || event.body.count > Limits.carriedPayload {"))
@@ -1959,7 +1959,7 @@ fault(1111, "the twin of an erased event stays", "INV-11", "LateWordsTests",
        "if !isPlanted(1111), gone.contains(where: { isPlanted(1153) || $0.place.isTwin(of: twin.place) }) {"))
 fault(1153, "an id alone makes a twin of an erased event", "INV-11", "LateWordsTests")
 fault(1112, "edits of an erased event that come late stay", "INV-11", "LateWordsTests",
-      (ES + "Log/ErasedWords.swift", "guard isOther else { return !gone.isEmpty }", "guard isOther else { return !gone.isEmpty && !isPlanted(1112) }"))
+      (ES + "Log/ErasedWords.swift", "return gone.contains { !isRetraction || place.isNear($0) }", "return gone.contains { (!isRetraction || place.isNear($0)) && !isPlanted(1112) }"))
 fault(1113, "the list of a conversation with others goes with the user", "INV-13", "ErasurePlanTests",
       (ES + "Audit/ErasureSurvey.swift", "crowd.contains($0) }", "crowd.contains($0) && !isPlanted(1113) }"))
 
@@ -2015,3 +2015,31 @@ fault(1152, "a list of attachments that one may not have is not there", "", "Doo
       (SD + "Endpoints/ReadEndpoint.swift", "case .nothing where request.route == .attachments:", "case .nothing where request.route == .attachments && !isPlanted(1152):"))
 fault(1154, "a folder that another process takes away before it is opened is an error", "INV-11", "HeldFolderTests",
       ("Sources/EventStore/Files/HeldFolder.swift", "if access(path, F_OK) != 0 { continue }", "if access(path, F_OK) != 0, !isPlanted(1154) { continue }"))
+
+# --- What looks from outside found in November ---------------------------------------------------------------------------------
+
+fault(1114, "names of a snapshot are taken from a memory that has forgotten them", "INV-4", "SnapshotNamesTests",
+      (ES + "Snapshot/BulkLoad/SnapshotNames.swift", "if cache.hasRoom(for: text.count) {", "if isPlanted(1114) || cache.hasRoom(for: text.count) {"))
+fault(1115, "what was done because of what an erased user wrote is a reply to them", "INV-11", "ErasurePlanTests",
+      (ES + "Audit/ErasureSurvey.swift", "guard amendments.contains(row.type) else {", "guard amendments.contains(row.type), !isPlanted(1115) else {"))
+fault(1117, "an event that a hand has emptied leaves the store as an erased one", "INV-1", "EraserTests",
+      (ES + "Log/OwnErasures.swift", "return isErased(event)\n", "return isErased(event) || isPlanted(1117)\n"))
+fault(1118, "where the erasure itself was emptied the store gives what it let go", "INV-11", "EraserTests",
+      (ES + "Log/OwnErasures.swift", "$0.node == keeper && $0.event.isErased", "$0.node == keeper && $0.event.isErased && !isPlanted(1118)"))
+fault(1119, "one plan is erased twice", "INV-11", "ErasurePlanTests",
+      (ES + "EventStore+Erasing.swift", "guard try !isErased(erasures.first, since: top) else", "guard try isPlanted(1119) || !isErased(erasures.first, since: top) else"))
+fault(1130, "what a hand has put back stands in a backup as erased", "INV-11", "PutBackTests",
+      (BA + "RepositoryErasure.swift", "guard putBack == nil else", "guard putBack == nil || isPlanted(1130) else"))
+fault(1131, "a subscription goes on where another event stands", "INV-10", "SubscriptionTests",
+      (ES + "EventStore+Subscribe.swift", "place.id.map({ $0 == event.event.header.id }) ?? true", "isPlanted(1131) || place.id.map({ $0 == event.event.header.id }) ?? true"))
+fault(1132, "who comes back with more waits for a source that has no more", "INV-12", "SourcePlanTests",
+      (SE + "Mesh/SourcePlan.swift", "isOpening && isIdle", "!isPlanted(1132) && isOpening && isIdle"))
+fault(1133, "a feed from a time begins behind what came since", "INV-10", "ArrivalTests",
+      (ES + "Feed/LogReader+Feed.swift", "known(at: time - 1 - Arrivals.span)", "known(at: isPlanted(1133) ? time - 1 : time - 1 - Arrivals.span)"))
+fault(1134, "each edit of a message is looked up for each", "INV-9", "SearchViewTests",
+      (ES + "Views/ViewReader+Search.swift", "where known[text.judged.position] == nil && asked.insert(text.judged.position).inserted {",
+       "where isPlanted(1134) || known[text.judged.position] == nil && asked.insert(text.judged.position).inserted {"))
+fault(1135, "each of any number of conversations that have changed is looked up", "INV-9", "PastViewsTests",
+      (ES + "Views/ViewReader+Past.swift", "changed.count * PastMoment.rowsOfConversation", "changed.count * (isPlanted(1135) ? 0 : PastMoment.rowsOfConversation)"))
+fault(1136, "a type and a role need not both hold", "", "SyncctlProgramTests ReadRoutesTests",
+      (ES + "Views/Timeline/TimelineQuery.swift", "guard !wanted.isEmpty else { return types }", "guard !wanted.isEmpty else { return types }\n        if isPlanted(1136) { return types + wanted }"))

@@ -157,11 +157,10 @@ package final class SnapshotBuilder: Sendable {
             throw SnapshotError(error)
         }
         SnapshotFolder(files: files).removeAll()
-        try requireFit()
     }
 
-    /// A start throws away what does not fit, and would ask for another one.
-    private func requireFit() throws(SnapshotError) {
+    /// Refuses a log that was made and that this node's own does not go on in: a start throws it away, and would ask for another one.
+    package func requireFit() throws(SnapshotError) {
         do throws(StoreError) {
             if try SnapshotInstall.fits(files) { return }
         } catch {

@@ -218,6 +218,7 @@ final class SnapshotReceiver: Sendable {
                 do throws(SnapshotError) {
                     try reception.builder.finishBlocking(
                         coverage, expecting: SnapshotPlan(reception.rules.offer).progress)
+                    try reception.builder.requireFit()
                 } catch {
                     state.withLock { $0 = .receiving(changed) }
                     throw error
