@@ -185,19 +185,34 @@ class FaultTests(unittest.TestCase):
             Sillok(other.base, "http://127.0.0.1:1", patience=0.2).pull("bot")
 
     def test_where_each_node_delivers_its_own_a_worker_goes_back_to_its_node(self) -> None:
-        beat = '{"control":"heartbeat"}\n'
+        beat, closing = '{"control":"heartbeat"}\n', '{"control":"closing","reason":"stop","retry_ms":50}\n'
         given = json.dumps({"delivery": "t", "attempt": 1, "event": {"id": "1", "type": "message.posted", "user": "u"}}) + "\n"
         cases: List[Tuple[Dict[str, str], int]] = [({"home": "local"}, 2), ({}, 1)]
         for home, asked in cases:
             line = json.dumps({"type": "subscription", "definition": {"ack_wait_ms": 30_000, **home}}) + "\n"
             own = self.several(answer(503, ERROR % "E_BUSY"), chunked(beat, given))
-            other = self.several(answer(200, line), chunked(beat, beat), chunked(beat, given))
+            other = self.several(answer(200, line), chunked(beat, closing), chunked(beat, given))
             with self.subTest(home), mock.patch("sillok.AWAY", 0.0):
                 work = Sillok(own.base, other.base).work("bot")
                 delivery = next(iter(work))
                 delivery.settled = True
                 work.close()
                 self.assertEqual((delivery.id, len(own.requests)), ("1", asked))
+
+    def test_behind_a_stream_that_broke_off_the_next_node_is_asked(self) -> None:
+        beat, closing = '{"control":"heartbeat"}\n', '{"control":"closing","reason":"stop","retry_ms":50}\n'
+        given = json.dumps({"delivery": "t", "attempt": 1, "event": {"id": "1", "type": "message.posted", "user": "u"}}) + "\n"
+        line = json.dumps({"type": "subscription", "definition": {"ack_wait_ms": 30_000}}) + "\n"
+        # It may be silent for another minute. One that says that it ends is asked again.
+        for end, asked in (("", (2, 1)), (closing, (3, 0))):
+            home = self.several(answer(200, line), chunked(beat, end, end=False), chunked(beat, given))
+            other = self.several(chunked(beat, given))
+            with self.subTest(end):
+                work = Sillok(home.base, other.base).work("bot")
+                delivery = next(iter(work))
+                delivery.settled = True
+                work.close()
+                self.assertEqual((delivery.id, (len(home.requests), len(other.requests))), ("1", asked))
 
     def test_a_stream_goes_on_where_it_was_cut(self) -> None:
         def line(number: int) -> str:
