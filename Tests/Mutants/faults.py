@@ -1853,7 +1853,7 @@ fault(1100, "who joins reads edits of what was said before", "INV-13", "AccessTe
 fault(1116, "what a person is given tells whom else auditors looked at", "INV-17", "AuditingTests",
       ("Sources/syncctl/Commands/SubjectPackage.swift", "JSONLine(read: object, header, to: user)", "JSONLine(read: object, header, to: isPlanted(1116) ? nil : user)"))
 fault(1042, "a payload that was put back is handed out", "INV-11", "EraserTests",
-      (ES + "Log/OwnErasures.swift", "guard !erasures.isEmpty, let node", "guard !erasures.isEmpty, !isPlanted(1042), let node"))
+      (ES + "Log/OwnErasures.swift", "guard !erasures.isEmpty, !event.isErased, let node", "guard !erasures.isEmpty, !isPlanted(1042), !event.isErased, let node"))
 fault(1073, "an event that no node takes is proven", "INV-4", "EvidenceTransferTests",
       (ES + "Audit/EventExam.swift", "if bytes.count > Limits.header || event.body.count > Limits.carriedPayload {",
        "if !isPlanted(1073), bytes.count > Limits.header || event.body.count > Limits.carriedPayload {"))
@@ -2023,7 +2023,7 @@ fault(1114, "names of a snapshot are taken from a memory that has forgotten them
 fault(1115, "what was done because of what an erased user wrote is a reply to them", "INV-11", "ErasurePlanTests",
       (ES + "Audit/ErasureSurvey.swift", "guard amendments.contains(row.type) else {", "guard amendments.contains(row.type), !isPlanted(1115) else {"))
 fault(1117, "an event that a hand has emptied leaves the store as an erased one", "INV-1", "EraserTests",
-      (ES + "Log/OwnErasures.swift", "return isErased(event)\n", "return isErased(event) || isPlanted(1117)\n"))
+      (ES + "Log/OwnErasures.swift", "guard !isErased(event) else", "guard !isErased(event), !isPlanted(1117) else"))
 fault(1118, "where the erasure itself was emptied the store gives what it let go", "INV-11", "EraserTests",
       (ES + "Log/OwnErasures.swift", "$0.node == keeper && $0.event.isErased", "$0.node == keeper && $0.event.isErased && !isPlanted(1118)"))
 fault(1119, "one plan is erased twice", "INV-11", "ErasurePlanTests",

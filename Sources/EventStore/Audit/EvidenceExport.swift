@@ -177,7 +177,8 @@ package final class EvidenceExport {
         guard let next = ahead.last, next.event.header.dot.seq == place.seq + 1 else {
             throw .corrupt("event \(place.origin)/\(place.seq + 1) is missing")
         }
-        try erasures.check(next.event)
+        // Evidence says that a payload is not here, and not why.
+        if let refusal = erasures.refusal(ofPutBack: next.event) { throw refusal }
         return next
     }
 

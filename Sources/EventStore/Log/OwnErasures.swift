@@ -29,13 +29,16 @@ package struct OwnErasures: Sendable {
     /// Why an event may not leave the store: `E_CORRUPT`, or `E_BUSY` where the erasure may be under way; `nil` if nothing keeps it.
     func refusal(of event: borrowing Event) -> StoreError? {
         let dot = event.header.dot
-        if event.isErased {
-            return isErased(event)
-                ? nil
-                : .corrupt(
-                    "event \(dot) has no payload, and no erasure says so: another hand has taken it away. `syncctl verify` tells of all; a peer that has it brings it back"
-                )
-        }
+        guard event.isErased else { return refusal(ofPutBack: event) }
+        guard !isErased(event) else { return nil }
+        return .corrupt(
+            "event \(dot) has no payload, and no erasure says so: another hand has taken it away. `syncctl verify` tells of all; a peer that has it brings it back"
+        )
+    }
+
+    /// The same for an event that may be without its payload, for nothing is said of why it is.
+    func refusal(ofPutBack event: borrowing Event) -> StoreError? {
+        let dot = event.header.dot
         guard covers(event, by: all) else { return nil }
         guard covers(event, by: applied) else {
             return .busy("event \(dot) is being erased: a daemon, or its next start, takes the payload away")
@@ -53,7 +56,7 @@ package struct OwnErasures: Sendable {
     }
 
     private func covers(_ event: borrowing Event, by erasures: Erasures) -> Bool {
-        guard !erasures.isEmpty, let node = nodes[event.header.dot.origin] else { return false }
+        guard !erasures.isEmpty, !event.isErased, let node = nodes[event.header.dot.origin] else { return false }
         return erasures.covers(Erasures.Place(event.header, of: node))
     }
 }

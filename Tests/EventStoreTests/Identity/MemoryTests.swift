@@ -214,7 +214,16 @@ struct MemoryTests {
         let (folder, store) = try makeStore()
         store.close()
         let outside = TemporaryFolder()
-        let missing = try EventStore(opening: folder.path, witness: .folder(outside.path))
+        // A program that names a folder that is not there is told at once; a daemon goes on, and says so.
+        for path in [outside.path, "", "relative", "/etc/passwd"] {
+            let error = #expect(throws: StoreError.self, "\(path)") {
+                try EventStore(opening: folder.path, witness: .folder(path))
+            }
+            #expect(error?.code == "E_STORE_FILE")
+        }
+        let missing = try EventStore(
+            opening: folder.path, witness: .folder(outside.path),
+            surroundings: .found(around: StoreFiles(folder.path)))
         try append(missing, 1)
         missing.close()
         #expect(missing.originChange == nil)
