@@ -34,6 +34,9 @@ extension KoreanTexts {
             "온전한 사본은 피어나 백업에 있습니다(operating/trouble.md, \"Damage\")"),
         Phrase("a newer release", "더 새로운 릴리스를 쓰십시오"),
         Phrase(
+            "without the kept place: events keep their ids, by which what was dealt with is known",
+            "저장해 둔 위치 없이 처음부터 하십시오. 이벤트의 ID는 그대로이므로 이미 처리한 것을 알 수 있습니다"),
+        Phrase(
             "again when there is room; what was reported as appended is safe",
             "공간을 만든 뒤에 다시 실행하십시오. 추가되었다고 응답한 것은 안전합니다"),
         Phrase("make room there, then again", "그곳에 공간을 만든 뒤에 다시 실행하십시오"),
