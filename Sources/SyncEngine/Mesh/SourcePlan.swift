@@ -189,10 +189,7 @@ package struct SourcePlan: Sendable {
                 guard isSilent || now >= since + Self.longPatience else { continue }
             }
             guard let next = successor(for: origin) else { continue }
-            // One that has no more had nothing to give.
-            if let source = state.source, peers[source]?.has[origin] ?? 0 > state.have {
-                peers[source]?.distrustedUntil = now + Self.distrust
-            }
+            if let source = state.source { peers[source]?.distrustedUntil = now + Self.distrust }
             setSource(of: origin, to: next)
             origins[origin]?.behindSince = now
         }

@@ -34,19 +34,4 @@ struct SourcePlanTests {
         plan.announced(other, [Dot(origin: Self.origin, seq: 8)], now: 60)
         #expect(plan.source(of: Self.origin) == writer && plan.takeChanges().isEmpty)
     }
-
-    @Test("A source that had nothing to give is replaced, and trusted as before")
-    func trusted() {
-        let (writer, other) = (Self.peers[0], Self.peers[1])
-        var plan = SourcePlan()
-        plan.opened(writer, [Dot(origin: Self.origin, seq: 5)], own: Self.origin, now: 0)
-        plan.opened(other, [Dot(origin: Self.origin, seq: 5)], own: nil, now: 0)
-        plan.advanced([Dot(origin: Self.origin, seq: 5)], now: 1)
-        plan.announced(other, [Dot(origin: Self.origin, seq: 6)], now: 2)
-        let late = 2 + SourcePlan.patience
-        plan.tick(now: late)
-        #expect(plan.source(of: Self.origin) == other)
-        plan.advanced([Dot(origin: Self.origin, seq: 6)], now: late + 1)
-        #expect(plan.source(of: Self.origin) == writer)
-    }
 }
