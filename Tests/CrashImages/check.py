@@ -64,7 +64,7 @@ def check_image(recording, image, acknowledged, folder, seed, told=(), at_rest=N
                 running(client, environment, findings)
         code = daemon.stop()
         if code:
-            findings.problem("other", f"SIGTERM ended with {code}: {daemon.log().strip()[-300:]}")
+            findings.problem("other", f"SIGTERM ended with {code}: {daemon.log().strip()[-4000:]}")
     except (Ended, OSError) as error:
         findings.problem("not started", str(error))
         return findings
