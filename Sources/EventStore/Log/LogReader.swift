@@ -312,8 +312,16 @@ private func requireNoCommits(besides path: String) throws(StoreError) {
             + "folder of your own")
 }
 
+/// Held while a database is opened for reading, and while another takes its place. SQLite opens `-shm` by its name, and locks of one process do not
+/// keep its other threads out. So who has opened the old file would begin that of the new one anew, under those who have it mapped: SIGBUS.
+let databaseOpening = Lock(())
+
 /// Opens a database of a store for reading, without WAL files if it lies on a read-only medium and they hold nothing.
 func openForReading(_ path: String) throws(StoreError) -> Connection {
+    try databaseOpening.withLock { _ throws(StoreError) in try openNow(path) }
+}
+
+private func openNow(_ path: String) throws(StoreError) -> Connection {
     func open(_ mode: Connection.Mode) throws(DatabaseError) -> Connection {
         let connection = try Connection(path: path, mode: mode)
         try connection.execute("PRAGMA query_only = ON; PRAGMA cache_size = -8192;")

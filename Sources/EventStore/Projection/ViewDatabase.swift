@@ -81,7 +81,7 @@ enum ViewDatabase {
     }
 
     /// Takes views away. A reader that has them open goes on with them.
-    static func remove(_ path: String) { SmallFile.removeDatabase(path) }
+    static func remove(_ path: String) { databaseOpening.withLock { _ in SmallFile.removeDatabase(path) } }
 
     /// Makes empty views at `path` for the log of this incarnation.
     static func create(
@@ -328,9 +328,11 @@ enum ViewDatabase {
     /// old name goes first: no reader may open the old file while its WAL is taken away, or find the new one beside the WAL
     /// of the old.
     static func swap(_ new: String, into path: String) throws(StoreError) {
-        remove(path)
-        try SmallFile.syncFolder(of: path)
-        guard rename(new, path) == 0 else { throw .system(path) }
+        try databaseOpening.withLock { _ throws(StoreError) in
+            SmallFile.removeDatabase(path)
+            try SmallFile.syncFolder(of: path)
+            guard rename(new, path) == 0 else { throw .system(path) }
+        }
         try SmallFile.syncFolder(of: path)
     }
 }
