@@ -235,7 +235,7 @@ struct RepositoryErasure {
             let putBack = try logged { () throws(StoreError) in
                 try writer.source.firstPutBack(after: segment.after, through: segment.last)
             }
-            guard putBack == nil else { throw .putBack(rows: 1, after: segment.after) }
+            if let putBack { throw .putBack(rows: 1, after: putBack - 1) }
             return now
         }
         var made: BackupManifest.Segment?

@@ -242,7 +242,8 @@ extension LogReader {
         after position: UInt64, through end: UInt64 = UInt64(Int64.max), limit: Int = .max, _ term: AnswerTerm? = nil
     ) throws(StoreError) -> [StoredEvent] {
         // SQLite has no larger numbers.
-        guard position < end, end <= UInt64(Int64.max) else { return [] }
+        let end = min(end, UInt64(Int64.max))
+        guard position < end else { return [] }
         var page: [StoredEvent] = []
         var left = Self.largestPage.bytes
         try scan(after: position, through: end, limit: min(limit, Self.largestPage.events)) { event in

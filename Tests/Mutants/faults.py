@@ -2023,13 +2023,13 @@ fault(1114, "names of a snapshot are taken from a memory that has forgotten them
 fault(1115, "what was done because of what an erased user wrote is a reply to them", "INV-11", "ErasurePlanTests",
       (ES + "Audit/ErasureSurvey.swift", "guard amendments.contains(row.type) else {", "guard amendments.contains(row.type), !isPlanted(1115) else {"))
 fault(1117, "an event that a hand has emptied leaves the store as an erased one", "INV-1", "EraserTests",
-      (ES + "Log/OwnErasures.swift", "guard !isErased(event) else", "guard !isErased(event), !isPlanted(1117) else"))
+      (ES + "Log/OwnErasures.swift", "guard !isLetGo(event) else", "guard !isLetGo(event), !isPlanted(1117) else"))
 fault(1118, "where the erasure itself was emptied the store gives what it let go", "INV-11", "EraserTests",
       (ES + "Log/OwnErasures.swift", "$0.node == keeper && $0.event.isErased", "$0.node == keeper && $0.event.isErased && !isPlanted(1118)"))
 fault(1119, "one plan is erased twice", "INV-11", "ErasurePlanTests",
       (ES + "EventStore+Erasing.swift", "guard try !isErased(erasures.first, since: top) else", "guard try isPlanted(1119) || !isErased(erasures.first, since: top) else"))
 fault(1130, "what a hand has put back stands in a backup as erased", "INV-11", "PutBackTests",
-      (BA + "RepositoryErasure.swift", "guard putBack == nil else", "guard putBack == nil || isPlanted(1130) else"))
+      (BA + "RepositoryErasure.swift", "if let putBack {", "if !isPlanted(1130), let putBack {"))
 fault(1131, "a subscription goes on where another event stands", "INV-10", "SubscriptionTests",
       (ES + "EventStore+Subscribe.swift", "place.id.map({ $0 == event.event.header.id }) ?? true", "isPlanted(1131) || place.id.map({ $0 == event.event.header.id }) ?? true"))
 fault(1132, "who comes back with more waits for a source that has no more", "INV-12", "SourcePlanTests",
@@ -2043,3 +2043,6 @@ fault(1135, "each of any number of conversations that have changed is looked up"
       (ES + "Views/ViewReader+Past.swift", "changed.count * PastMoment.rowsOfConversation", "changed.count * (isPlanted(1135) ? 0 : PastMoment.rowsOfConversation)"))
 fault(1136, "a type and a role need not both hold", "", "SyncctlProgramTests ReadRoutesTests",
       (ES + "Views/Timeline/TimelineQuery.swift", "guard !wanted.isEmpty else { return types }", "guard !wanted.isEmpty else { return types }\n        if isPlanted(1136) { return types + wanted }"))
+fault(1137, "who opens views does not wait for those that take their place", "INV-10", "ViewsSwapTests",
+      (ES + "Log/LogReader.swift", "try databaseOpening.withLock { _ throws(StoreError) in try openNow(path) }",
+       "try isPlanted(1137) ? openNow(path) : databaseOpening.withLock { _ throws(StoreError) in try openNow(path) }"))

@@ -120,7 +120,7 @@ package final class BackupSource {
         let erasures = try OwnErasures(log)
         var found: UInt64?
         try log.scan(after: after, through: through, limit: .max) { stored in
-            if !stored.event.isErased, erasures.refusal(of: stored.event) != nil { found = stored.position }
+            if erasures.refusal(ofPutBack: stored.event) != nil { found = stored.position }
             return found == nil
         }
         return found

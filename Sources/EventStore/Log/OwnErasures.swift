@@ -30,7 +30,7 @@ package struct OwnErasures: Sendable {
     func refusal(of event: borrowing Event) -> StoreError? {
         let dot = event.header.dot
         guard event.isErased else { return refusal(ofPutBack: event) }
-        guard !isErased(event) else { return nil }
+        guard !isLetGo(event) else { return nil }
         return .corrupt(
             "event \(dot) has no payload, and no erasure says so: another hand has taken it away. `syncctl verify` tells of all; a peer that has it brings it back"
         )
@@ -49,7 +49,7 @@ package struct OwnErasures: Sendable {
     }
 
     /// Whether an erasure of any node lets the payload go that is not here.
-    private func isErased(_ event: borrowing Event) -> Bool {
+    private func isLetGo(_ event: borrowing Event) -> Bool {
         guard let node = nodes[event.header.dot.origin] else { return false }
         let place = Erasures.Place(event.header, of: node)
         return known.contains { $0.covers(place) }

@@ -159,7 +159,7 @@ package final class SnapshotBuilder: Sendable {
         SnapshotFolder(files: files).removeAll()
     }
 
-    /// Refuses a log that was made and that this node's own does not go on in: a start throws it away, and would ask for another one.
+    /// Refuses a log that was made and does not begin with this node's own events: a start would throw it away, and ask for another one.
     package func requireFit() throws(SnapshotError) {
         do throws(StoreError) {
             if try SnapshotInstall.fits(files) { return }
@@ -167,7 +167,7 @@ package final class SnapshotBuilder: Sendable {
             throw .store(error)
         }
         SmallFile.removeDatabase(files.readyLog)
-        throw .store(.corrupt("the log that was made of it is not one that this node's own goes on in"))
+        throw .store(.corrupt("the log that was made of it does not begin with this node's own events"))
     }
 
     /// Ends the threads; the unfinished log is taken away.

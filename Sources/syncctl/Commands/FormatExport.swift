@@ -59,16 +59,22 @@ struct FormatExport {
         }
         let reads = try Reads(session)
         guard format == "html" else { return try FormatExport(session, reads, try writer(format, session)) }
-        let page = try page(session, reads, try TimeRange(session))
-        return try FormatExport(session, reads, page.page, page)
+        let erasures = try erasures(reads)
+        let page = try page(session, reads, erasures, try TimeRange(session))
+        return try FormatExport(session, reads, page.page, page, erasures)
     }
 
     /// Of the part that the session's options name.
-    init(
-        _ session: Session, _ reads: Reads, _ writer: any ConversationWriter, _ page: PageExport? = nil
+    init(_ session: Session, _ reads: Reads, _ writer: any ConversationWriter) throws(CommandFailure) {
+        try self.init(session, reads, writer, nil, Self.erasures(reads))
+    }
+
+    private init(
+        _ session: Session, _ reads: Reads, _ writer: any ConversationWriter, _ page: PageExport?,
+        _ erasures: OwnErasures?
     ) throws(CommandFailure) {
         (self.session, self.reads, self.writer, self.page) = (session, reads, writer, page)
-        erasures = try Self.erasures(reads)
+        self.erasures = erasures
         range = try TimeRange(session)
         var query = TimelineQuery()
         (query.since, query.until) = (range.since, range.until)
@@ -90,7 +96,7 @@ struct FormatExport {
     }
 
     private static func page(
-        _ session: Session, _ reads: Reads, _ range: TimeRange
+        _ session: Session, _ reads: Reads, _ erasures: OwnErasures?, _ range: TimeRange
     ) throws(CommandFailure) -> PageExport {
         var (zone, zoneName) = (session.zone, session.zoneName)
         if let name = session.arguments.value("timezone") {
@@ -101,7 +107,7 @@ struct FormatExport {
         }
         var settings = ConversationPage.Settings(
             language: session.language, zone: zone, zoneName: zoneName, now: session.now
-        ) { [erasures = try erasures(reads)] user in name(of: user, reads, erasures) }
+        ) { user in name(of: user, reads, erasures) }
         (settings.since, settings.until) = (range.since, range.until)
         return try PageExport(session, reads, settings, of: session.arguments.value("conversation") ?? "")
     }

@@ -11,8 +11,8 @@ extension Service {
         let lags = try measuredLags()
         let problems =
             obstacles.map(\.text) + (store.witness?.problem.map { ["witness: \($0)"] } ?? [])
-            // A full one of the log is an obstacle.
             + Self.lost(status.missingPayloads)
+            // A full one of the log is an obstacle.
             + (store.wal.isFull ? longWALs.dropFirst() : longWALs[...]).map { "wal: \($0.text)" }
         let notices = try notices(status)
         let isDegraded =

@@ -53,7 +53,7 @@ package enum DialogueRole: String, CaseIterable, Sendable {
     /// Those of them that are among `wanted`, where that names any. Where both have none in common it is the empty type, which no event has.
     package func types(among wanted: [String]) -> [String] {
         guard !wanted.isEmpty else { return types }
-        let both = types.filter { type in wanted.contains { $0.utf8.elementsEqual(type.utf8) } }
+        let both = types.filter { type in wanted.contains(where: type.hasSameBytes) }
         return both.isEmpty ? [""] : both
     }
 }
