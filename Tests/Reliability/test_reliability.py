@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import tempfile
 import unittest
@@ -62,6 +63,14 @@ class PageTests(unittest.TestCase):
         self.assertEqual(page.written(once), once)
         results.write("kills", ["what"], [], 2, 3, "release")
         self.assertIn("**2 did not hold**", page.written(once))
+
+    def test_no_result_is_typed(self):
+        """How many images, seeds or bits were tried, and what became of them, stands in the tables of results alone."""
+        with open(page.PAGE) as file:
+            typed = re.sub(r"<!-- reliability: .*?<!-- /reliability -->", "", file.read(), flags=re.S)
+        count = r"\b\d[\d,]*\s(?:of\s\d[\d,]*|(?:\w+\s)?(?:images|seeds|bits|moments|faults))\b"
+        self.assertEqual(re.findall(count, "50 of 71, 60 images, 105,500 earlier seeds; torn at 512 bytes"), ["50 of 71", "60 images", "105,500 earlier seeds"])
+        self.assertEqual(re.findall(count, typed), [])
 
     def test_each_rig_has_a_place(self):
         with open(page.PAGE) as file:
