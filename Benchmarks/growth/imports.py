@@ -52,10 +52,10 @@ def measure(store, count, syncctl, work):
         try:
             if from_store:
                 run("cp", "-a", "--reflink=auto", from_store, folder)
+                # The views of a copy are not what its node left: they are built anew, once.
+                run(syncctl, "--store", folder, "conversations", "--last", "1")
             else:
                 run(syncctl, "--store", folder, "init", "--name", "bench")
-            # The views of a copy are not what its node left: they are built anew, once.
-            run(syncctl, "--store", folder, "conversations", "--last", "1")
             write_lines(lines, made())
             cost = process(syncctl, "--store", folder, "import", lines, "--quiet")
         finally:
