@@ -12,7 +12,7 @@ from .files import open_database, stands
 from .heads import head_text
 from .notes import is_cosigned
 from .signatures import is_signed
-from .values import MOST_EVENTS, TEXT, WRONG_FORM, kind_of
+from .values import MOST_EVENTS, MOST_SECONDS, TEXT, WRONG_FORM, kind_of
 
 FILE = 'cosigned.db'
 IS_TABLE = "SELECT type FROM sqlite_master WHERE name = 'value'"
@@ -75,7 +75,7 @@ def entries_of(data):
 
 def is_within_bounds(entry):
     is_size = 0 < entry.size <= MOST_EVENTS
-    return is_size and entry.time <= MOST_EVENTS and entry.hlc < 2**63
+    return is_size and entry.time <= MOST_SECONDS and entry.hlc < 2**63
 
 
 def compare(store, known, lists):

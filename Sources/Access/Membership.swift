@@ -31,7 +31,7 @@ package struct Membership: Hashable, Sendable {
     ///
     /// Who is named at the beginning takes part from the beginning; who joins, from then on, unless the beginning says `"history":"all"`; who
     /// leaves, to that moment. In a conversation that keeps no list of who takes part, that is each who has said something there, and each in
-    /// whose history one of its events stands.
+    /// whose history one of its events stands. Who was there is not let in by a word, and who was not has nothing to leave.
     ///
     /// A conversation of two is of these two alone, whatever programs or other nodes bring into it.
     package init(of member: String, in conversation: String, _ views: ViewReader) throws(StoreError) {
@@ -44,19 +44,37 @@ package struct Membership: Hashable, Sendable {
             // Where one event alone speaks of them, it and the beginning say all.
             var words = try views.membershipWords(of: member, in: conversation)
             if words == nil { words = try Self.words(conversation, views) }
-            self.init(of: member, words ?? [])
+            let first = words?.first { Self.speaks($0, of: member) }?.header.hlc
+            let wasThere = try Self.isThere(member, in: conversation, before: first, views)
+            self.init(of: member, words ?? [], wasThere: wasThere)
             return
         }
-        if try !views.keepsList(conversation) {
-            var isOwn = participant != nil
-            if !isOwn { isOwn = try Self.isOwn(conversation, member, views) }
-            if isOwn {
-                self = .always
-                return
-            }
-        }
+        var isThere = participant != nil
+        if isThere { isThere = try !views.keepsList(conversation) }
+        if !isThere { isThere = try Self.isThere(member, in: conversation, before: nil, views) }
+        self = isThere ? .always : .none
+    }
+
+    /// So many of the oldest rows are looked at for one that was recorded before a moment.
+    private static let mostRows = 1_000
+
+    /// Whether one took part before any word on it: they began the conversation, or it keeps no list and one of their events, or of their
+    /// history, was recorded there before that moment.
+    private static func isThere(
+        _ member: String, in conversation: String, before moment: HybridTime?, _ views: ViewReader
+    ) throws(StoreError) -> Bool {
         let starter = try views.conversationSummary(conversation)?.startedBy
-        self = starter.map { $0.hasSameBytes(as: member) } == true ? .always : .none
+        if let starter, starter.hasSameBytes(as: member) { return true }
+        if try views.keepsList(conversation) { return false }
+        guard let moment else { return try isOwn(conversation, member, views) }
+        var (own, written) = (TimelineQuery(), TimelineQuery())
+        own.conversations = [conversation]
+        written.authors = [member]
+        for (owner, query) in [(TimelineOwner.user(member), own), (.conversation(conversation), written)] {
+            let rows = try views.oldest(mostRows, of: owner, query).entries
+            if rows.contains(where: { $0.stored.event.header.hlc < moment }) { return true }
+        }
+        return false
     }
 
     /// Those among whom the two are looked for.
@@ -119,37 +137,45 @@ package struct Membership: Hashable, Sendable {
         return events.sorted { ($0.header.hlc, $0.header.dot) < ($1.header.hlc, $1.header.dot) }
     }
 
-    /// - Parameter events: Of the three types, in the order of recording.
-    package init(of member: String, _ events: [Event]) {
-        spans = []
-        var isForAll = false
-        let opening = events.first?.header.dot
-        for event in events {
-            guard let payload = event.payload.map(JSONObject.init(validated:)) else { continue }
+    /// Whether an event of the three types says of a member that they take part, or no longer do.
+    private static func speaks(_ event: Event, of member: String) -> Bool {
+        guard let payload = event.payload.map(JSONObject.init(validated:)) else { return false }
+        if event.header.type == types[0] {
+            return payload.strings("participants")?.contains(where: member.hasSameBytes) ?? false
+        }
+        return (payload.string("user") ?? event.header.user).hasSameBytes(as: member)
+    }
+
+    /// - Parameters:
+    ///   - events: Of the three types, in the order of recording.
+    ///   - wasThere: Whether they took part before any of these spoke of them.
+    package init(of member: String, _ events: [Event], wasThere: Bool = false) {
+        spans = wasThere ? [Span()] : []
+        // Only its first beginning opens a conversation's past: a later one could be anyone's.
+        let opening = events.first { $0.header.type == Self.types[0] }
+        let isForAll = opening?.payload.map(JSONObject.init(validated:))?.string("history") == "all"
+        for event in events where Self.speaks(event, of: member) {
             let time = event.header.hlc
-            if event.header.type == Self.types[0] {
-                // Only its first beginning opens a conversation's past: a later one could be anyone's.
-                let isOpening = event.header.dot == opening
-                if isOpening { isForAll = payload.string("history") == "all" }
-                let names = payload.strings("participants") ?? []
-                if names.contains(where: { $0.hasSameBytes(as: member) }) { open(isOpening ? nil : time) }
-                continue
+            switch event.header.type {
+            case Self.types[0]: open(event.header.dot == opening?.header.dot ? nil : time)
+            case Self.types[1]: open(isForAll ? nil : time)
+            default: close(time)
             }
-            guard (payload.string("user") ?? event.header.user).hasSameBytes(as: member) else { continue }
-            if event.header.type == Self.types[1] { open(isForAll ? nil : time) } else { close(time) }
         }
     }
 
     private init(spans: [Span]) { self.spans = spans }
 
     private mutating func open(_ time: HybridTime?) {
+        guard let time else {
+            spans = [Span()]
+            return
+        }
         if spans.last?.until == nil, !spans.isEmpty { return }
         spans.append(Span(since: time))
     }
 
     private mutating func close(_ time: HybridTime) {
-        // Who leaves without a beginning has been there.
-        if spans.isEmpty { spans = [Span(until: time)] }
         guard let last = spans.indices.last, spans[last].until == nil else { return }
         spans[last].until = time
     }

@@ -169,6 +169,28 @@ struct RuleTests {
         #expect(Membership(of: "lee", all).isOpen)
     }
 
+    @Test("Who was not there has nothing to leave, and who was is not let in by a word (INV-13)")
+    func wordsOfOthers() {
+        let started = event("conversation.started", at: 1, #"{"participants":["kim"]}"#)
+        let leaves = event("participant.left", at: 4, #"{"user":"eve"}"#)
+        let joins = event("participant.joined", at: 6, #"{"user":"eve"}"#)
+        #expect(seen("eve", [started, leaves]) == [])
+        #expect(seen("eve", [started, leaves, joins]) == Array(6...9))
+        func ofOneWhoWasThere(_ events: [Event]) -> [Int64] {
+            let membership = Membership(of: "eve", events, wasThere: true)
+            return (1...9).filter { membership.sees(HybridTime(milliseconds: $0, counter: 0)) }
+        }
+        #expect(ofOneWhoWasThere([joins]) == Array(1...9))
+        // A list that is begun later counts from the beginning, too.
+        let early = event("participant.joined", at: 2, #"{"user":"kim"}"#)
+        let begun = event("conversation.started", at: 5, #"{"participants":["kim"],"history":"all"}"#)
+        #expect(seen("kim", [early, begun]) == Array(1...9))
+        let other = event("participant.joined", at: 2, #"{"user":"eve"}"#)
+        #expect(seen("eve", [other, begun]) == Array(1...9))
+        #expect(ofOneWhoWasThere([leaves]) == [1, 2, 3, 4])
+        #expect(ofOneWhoWasThere([leaves, joins]) == [1, 2, 3, 4, 6, 7, 8, 9])
+    }
+
     @Test("The past is open to those who join only where the first beginning says so")
     func past() {
         let open = event("conversation.started", at: 1, #"{"participants":["kim"],"history":"all"}"#)
@@ -181,10 +203,10 @@ struct RuleTests {
         #expect(seen("mallory", [closed, later, joins]) == Array(3...9))
     }
 
-    @Test("A retraction of what was never said of one: who leaves without a beginning had been there")
+    @Test("Who joins twice and leaves sees what came from the first joining on, to the leaving")
     func leaving() {
         let leaves = event("participant.left", at: 5, user: "kim", "{}")
-        #expect(seen("kim", [leaves]) == Array(1...5))
+        #expect(seen("kim", [leaves]) == [])
         let joins = event("participant.joined", at: 2, user: "kim", "{}")
         #expect(seen("kim", [joins, event("participant.joined", at: 3, user: "kim", "{}"), leaves]) == [2, 3, 4, 5])
     }

@@ -93,6 +93,44 @@ extension DoorRulesTests {
         #expect(none?.count == 1 && none?.last?["more"] as? Bool == false, "\(none ?? [])")
     }
 
+    @Test("A word on who takes part shows no one what they had not seen, and takes nothing (INV-13)")
+    func unseenWords() throws {
+        let eve = try token("u/eve", "user:eve")
+        func texts(_ conversation: String) -> Int? {
+            let page = api.ask("GET", "/v1/conversations/\(conversation)/rows?order=oldest", headers: [eve])
+            return page?.0 == 200 ? page.map { $0.2.components(separatedBy: #""text""#).count - 1 } : nil
+        }
+        #expect(append(line("conversation.started", "own", in: "l", #"{"participants":["own","bob"]}"#)).0 == 200)
+        #expect(append(line("message.posted", "own", in: "l", #"{"text":"secret"}"#)).0 == 200)
+        #expect(append(line("participant.left", "own", in: "l", #"{"user":"eve"}"#)).0 == 200)
+        #expect(texts("l") == nil)
+        // Nor where they say so themselves, on a node that had not heard of it: a program brings that here.
+        #expect(append(line("message.posted", "eve", in: "l", #"{"text":"I was here"}"#)).0 == 200)
+        #expect(append(line("participant.left", "eve", in: "l", "{}")).0 == 200)
+        #expect(texts("l") == nil)
+        for who in ["bob", "eve", "bob"] {
+            #expect(append(line("message.posted", who, in: "n", #"{"text":"by \#(who)"}"#)).0 == 200)
+        }
+        #expect(texts("n") == 3)
+        #expect(append(line("participant.joined", "bob", in: "n", #"{"user":"eve"}"#)).0 == 200)
+        #expect(texts("n") == 3)
+        #expect(append(line("participant.joined", "bob", in: "n", #"{"user":"kim"}"#)).0 == 200)
+        let kim = try token("u/kim", "user:kim")
+        let page = api.ask("GET", "/v1/conversations/n/rows?order=oldest", headers: [kim])
+        #expect(page?.2.contains("by bob") == false)
+        #expect(append(line("participant.left", "bob", in: "n", #"{"user":"eve"}"#)).0 == 200)
+        #expect(append(line("message.posted", "bob", in: "n", #"{"text":"after"}"#)).0 == 200)
+        #expect(texts("n") == 3)
+        // What a leave states of its time is told of no room.
+        let early = line("participant.left", "bob", in: "o", #"{"user":"eve"},"time":"2020-01-01T00:00:00Z""#)
+        let list = #"{"title":"secret","participants":["bob","eve"]}"#
+        #expect(append(line("conversation.started", "bob", in: "o", list)).0 == 200)
+        let rooms = { self.api.ask("GET", "/v1/users/eve/conversations", headers: [eve])?.2 ?? "" }
+        #expect(rooms().contains("secret"))
+        #expect(append(early).0 == 200)
+        #expect(!rooms().contains("secret"))
+    }
+
     @Test("A title is found by who is in the conversation: whether it was changed, no one else learns (INV-13)")
     func unseenTitles() throws {
         let (own, bob) = (try token("u/own", "user:own"), try token("u/bob", "user:bob"))

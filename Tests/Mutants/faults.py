@@ -2043,6 +2043,10 @@ fault(1135, "each of any number of conversations that have changed is looked up"
       (ES + "Views/ViewReader+Past.swift", "changed.count * PastMoment.rowsOfConversation", "changed.count * (isPlanted(1135) ? 0 : PastMoment.rowsOfConversation)"))
 fault(1136, "a type and a role need not both hold", "", "SyncctlProgramTests ReadRoutesTests",
       (ES + "Views/Timeline/TimelineQuery.swift", "guard !wanted.isEmpty else { return types }", "guard !wanted.isEmpty else { return types }\n        if isPlanted(1136) { return types + wanted }"))
+fault(1190, "one who never was in a conversation leaves it, and sees what was said before", "INV-13", "RuleTests DoorRulesTests",
+      (AC + "Membership.swift", "spans = wasThere ? [Span()] : []", "spans = wasThere || isPlanted(1190) ? [Span()] : []"))
+fault(1191, "one who was in a conversation is let in, and sees only what is said since", "INV-13", "DoorRulesTests",
+      (AC + "Membership.swift", "$0.stored.event.header.hlc < moment }", "!isPlanted(1191) && $0.stored.event.header.hlc < moment }"))
 fault(1137, "who opens views does not wait for those that take their place", "INV-10", "ViewsSwapTests",
       (ES + "Log/LogReader.swift", "try databaseOpening.withLock { _ throws(StoreError) in try openNow(path) }",
        "try isPlanted(1137) ? openNow(path) : databaseOpening.withLock { _ throws(StoreError) in try openNow(path) }"))

@@ -136,11 +136,35 @@ extension LogReader {
         return group
     }
 
-    /// The event with this id that counts: of the first one here and its twins that which was recorded first, on every node the same.
-    package func countingEvent(id: EventID) throws(StoreError) -> StoredEvent? {
-        guard let first = try event(id: id) else { return nil }
-        guard let dot = try counting(inPlaceOf: first) else { return first }
-        return try event(dot) ?? first
+    /// The events with this id that count, each for itself and its twins, by when they were recorded: on every node the same ones in the
+    /// same order.
+    package func countingEvents(id: EventID) throws(StoreError) -> [StoredEvent] {
+        guard let first = try event(id: id) else { return [] }
+        let group = try mapped { () throws(DatabaseError) in
+            try twins(of: first.position, through: UInt64(Int64.max))
+        }
+        if group.isEmpty { return [first] }
+        var found: [StoredEvent] = []
+        for member in Dictionary(grouping: group, by: \.subject).values.compactMap({ $0.min() }).sorted() {
+            if let event = try event(at: member.position) { found.append(event) }
+        }
+        return found
+    }
+
+    /// The event with this id that counts; of several that have only the id in common the one that was recorded first.
+    package func countingEvent(id: EventID) throws(StoreError) -> StoredEvent? { try countingEvents(id: id).first }
+
+    /// The message of this id that an edit or retraction by `author` in `conversation` names: of several their own there, else the one that was
+    /// recorded first.
+    package func message(
+        _ id: EventID, amendedBy author: String, in conversation: String?
+    ) throws(StoreError) -> StoredEvent? {
+        let found = try countingEvents(id: id)
+        let own = found.first { stored in
+            let header = stored.event.header
+            return header.author.hasSameBytes(as: author) && header.conversation.hasSameBytes(as: conversation)
+        }
+        return own ?? found.first
     }
 
     /// The node of every origin.

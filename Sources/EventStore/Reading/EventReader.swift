@@ -88,9 +88,9 @@ public final class EventReader: Sendable {
         try log { log throws(StoreError) in try log.event(at: position) }
     }
 
-    /// The event with this id; of several, which different nodes have appended, the first stored here. `nil` if there is none.
+    /// The event with this id; of several, which different nodes have appended, the one that was recorded first and counts. `nil` if there is none.
     public func event(_ id: EventID) throws(StoreError) -> StoredEvent? {
-        try log { log throws(StoreError) in try log.event(id: id) }
+        try log { log throws(StoreError) in try log.countingEvent(id: id) }
     }
 
     // MARK: The views

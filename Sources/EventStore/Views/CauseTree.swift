@@ -84,13 +84,8 @@ extension ViewReader {
     package func event(
         _ id: EventID, isSeen: (EventHeader) throws(StoreError) -> Bool
     ) throws(StoreError) -> StoredEvent? {
-        guard let event = try log.countingEvent(id: id) else { return nil }
-        if try isSeen(event.event.header) { return event }
         // Others may have given one of theirs the same id: those that are no twins all count.
-        for other in try log.events(id: id) {
-            let isOpen = try isSeen(other.event.header)
-            if isOpen, try log.counting(inPlaceOf: other) == nil { return other }
-        }
+        for event in try log.countingEvents(id: id) where try isSeen(event.event.header) { return event }
         return nil
     }
 }

@@ -40,9 +40,14 @@ package enum LogVerdict: Hashable, Sendable {
 extension LogReader {
     /// What an edit or retraction would do, as far as the log alone tells.
     package func verdict(on draft: EventDraft) throws(StoreError) -> LogVerdict {
-        guard let target = ViewReader.target(of: draft), let message = try countingEvent(id: target)?.event.header
-        else { return .settled(.counts) }
+        guard let message = try message(amendedBy: draft)?.event.header else { return .settled(.counts) }
         return LogVerdict(draft, of: message)
+    }
+
+    /// The message that a draft's edit or retraction names; `nil` where it is neither, or the message is not here.
+    package func message(amendedBy draft: EventDraft) throws(StoreError) -> StoredEvent? {
+        guard let target = ViewReader.target(of: draft) else { return nil }
+        return try message(target, amendedBy: draft.author ?? draft.user, in: draft.conversation)
     }
 }
 
@@ -56,7 +61,7 @@ extension ViewReader {
     /// The message that a stored edit or retraction is about; `nil` where it is erased, or what it names is not here.
     package func amended(by header: EventHeader) throws(StoreError) -> EventHeader? {
         guard let target = try log.event(header.dot)?.event.amended else { return nil }
-        return try log.countingEvent(id: target)?.event.header
+        return try log.message(target, amendedBy: header.author, in: header.conversation)?.event.header
     }
 
     /// What an edit or retraction would do, as far as this node knows.

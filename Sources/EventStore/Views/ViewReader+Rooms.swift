@@ -230,7 +230,9 @@ extension ViewReader {
         _ known: Memtables.Found, _ connection: Connection
     ) throws(DatabaseError) -> (count: Int, hasMore: Bool) {
         let conversation = room.occupant.conversation
-        let mark = try room.occupant.marks.read.map { read throws(DatabaseError) in try self.place(of: read) }
+        let mark = try room.occupant.marks.read.map { read throws(DatabaseError) in
+            try self.place(of: read, in: conversation)
+        }
         let since = try joinedAt(room, row)
         if mark == nil, since == nil {
             let run = try SpeakerCounts.run(of: user, in: conversation, connection)
@@ -252,12 +254,18 @@ extension ViewReader {
         return (found.rows.count, found.rows.count > UserRoom.mostUnread || found.cut != nil)
     }
 
-    /// Up to where a mark says that all is read: the message that it names, or its own place where that is not here.
-    private func place(of read: Register<EventID>) throws(DatabaseError) -> DisplayKey {
-        let found = try log.connection.integer(
-            "SELECT position FROM event WHERE id = ? AND twin IS NULL", .blob(read.value.bytes))
-        guard let found else { return read.stamp.key }
-        return try log.displayKey(at: UInt64(bitPattern: found))
+    /// Up to where a mark says that all is read: the message of the conversation that it names, of several with its id the first in display
+    /// order; or its own place where none is here.
+    private func place(of read: Register<EventID>, in conversation: Int64) throws(DatabaseError) -> DisplayKey {
+        let positions = try log.connection.all(
+            """
+            WITH named AS (SELECT position FROM event WHERE id = ? AND twin IS NULL)
+            SELECT position FROM event
+            WHERE (position IN named OR twin IN named) AND conversation = ?
+            """, [.blob(read.value.bytes), .integer(conversation)]
+        ) { $0.uint64(0) }
+        return try positions.map { position throws(DatabaseError) in try log.displayKey(at: position) }.min()
+            ?? read.stamp.key
     }
 
     /// When one who joined later did so, as ``HybridTime/ordered``: what was recorded before is not theirs. `nil` where they have been there

@@ -146,7 +146,9 @@ extension ViewReader {
             var shown: StoredEvent? = stored
             if text.kind == .edit {
                 let target = AmendmentRule.target(payload, cause: header.cause)
-                if let target { shown = try log.countingEvent(id: target) } else { shown = nil }
+                shown = try target.flatMap { id throws(StoreError) in
+                    try log.message(id, amendedBy: header.author, in: header.conversation)
+                }
                 // Who sees the edit may not see what it changed.
                 if let message = shown, let isSeen, try !isSeen(message.event.header) { shown = nil }
             }

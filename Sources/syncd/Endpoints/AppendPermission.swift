@@ -180,7 +180,7 @@ extension Service {
         let none = AppendBatch.Problem(
             code: "E_NOT_AUTHOR", message: "there is no message here that the token's holder can change so")
         var sight = Sight(caller)
-        guard let target = ViewReader.target(of: draft), let message = try views.log.countingEvent(id: target),
+        guard let message = try views.log.message(amendedBy: draft),
             try sight.sees(message.event.header, views), case .counts = try views.verdict(on: draft, after: earlier)
         else { return none }
         return nil

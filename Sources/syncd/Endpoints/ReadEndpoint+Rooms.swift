@@ -95,7 +95,7 @@ extension ReadEndpoint {
             page.next = .names(room.place.names)
             var room = room
             if !sight.isWhole {
-                guard try sight.knows(room.summary.conversation, views) else { continue }
+                guard try sight.isIn(room.summary.conversation, views) else { continue }
                 if let last = room.last, try !sight.sees(last.header, views) { room.last = nil }
                 if let first = room.first, try !sight.sees(first.header, views) { room.first = nil }
             }

@@ -35,6 +35,29 @@ struct TwinMarkTests {
         }
     }
 
+    @Test("Of several with one id the same is told, and each author's own is amended, whatever came first (INV-6)")
+    func oneID() throws {
+        let all = [
+            event(1, 1, hlc: 10, id: 1, user: "kim"), event(2, 1, hlc: 5, id: 1, user: "lee"),
+            event(3, 1, hlc: 12, id: 1, user: "kim"),
+        ]
+        for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0]] {
+            let fixture = try LogFixture()
+            try fixture.deliver(order.map { all[$0] })
+            let reader = try LogReader(fixture.files)
+            let id = all[0].header.id
+            #expect(try reader.countingEvents(id: id).map(\.event.header.dot.origin) == [origin(2), origin(1)])
+            #expect(try reader.countingEvent(id: id)?.event.header.user == "lee")
+            for user in ["kim", "lee"] {
+                let edit = EventDraft(
+                    type: "message.edited", conversation: all[0].header.conversation, user: user,
+                    payload: Array(#"{"message":"\#(id)","text":"x"}"#.utf8))
+                #expect(try reader.message(amendedBy: edit)?.event.header.author == user, "\(order)")
+                #expect(try reader.verdict(on: edit) == .settled(.counts), "\(order)")
+            }
+        }
+    }
+
     @Test("Only the same said twice are twins: an id alone takes nothing away, in no order of arrival (INV-6)")
     func strangers() throws {
         // The same id, recorded before all others, with another type, user or conversation; the last is a twin of the first.

@@ -59,6 +59,22 @@ struct RoomsViewTests {
         #expect(try reader.rooms(of: "nobody", limit: 10).rooms.isEmpty)
     }
 
+    @Test("What is read is told by an id alike on every node, though two gave it to one of theirs each (INV-6)")
+    func readByAnIDOfTwo() throws {
+        let begun = started(1, "c", ["kim", "lee", "park"])
+        let first = event(1, 2, hlc: 20, id: 9, conversation: "c", user: "lee", #"{"text":"이것"}"#)
+        let second = event(2, 1, hlc: 40, id: 9, conversation: "c", user: "park", #"{"text":"저것"}"#)
+        let elsewhere = event(3, 1, hlc: 15, id: 9, conversation: "d", user: "park", #"{"text":"다른 곳"}"#)
+        let others = [said(3, "c", "lee", hlc: 30), said(4, "c", "lee", hlc: 50)]
+        let read = event(
+            1, 5, hlc: 60, type: "message.read", conversation: "c", user: "kim", #"{"upTo":"\#(id(9))"}"#)
+        for named in [[first, second, elsewhere], [second, elsewhere, first], [elsewhere, second, first]] {
+            let (_, reader) = try reader([begun] + named + others + [read])
+            let rooms = try reader.rooms(of: "kim", limit: 10).rooms
+            #expect(rooms.first { $0.summary.conversation == "c" }?.unread == 3)
+        }
+    }
+
     @Test("A conversation whose messages stand in a user's history is a room of theirs, though no one named them")
     func chatbot() throws {
         let (_, reader) = try reader([
