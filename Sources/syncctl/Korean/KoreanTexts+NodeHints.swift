@@ -123,6 +123,9 @@ extension KoreanTexts {
             "syncctl subscriptions has their names; syncctl subscriptions create NAME makes one",
             "이름은 syncctl subscriptions로 확인하십시오. 새로 만들려면 syncctl subscriptions create NAME"),
         Phrase(
+        Phrase(
+            "syncctl peers invite here and syncctl peers join there, or --nodes {0}",
+            "여기서 syncctl peers invite, 그 노드에서 syncctl peers join을 실행하거나, --nodes {0}을 쓰십시오"),
             "syncctl subscriptions parked NAME has those that are parked",
             "보류된 이벤트는 syncctl subscriptions parked NAME으로 확인하십시오"),
         Phrase("another name is free", "다른 이름을 쓰십시오"),
