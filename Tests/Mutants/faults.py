@@ -536,9 +536,16 @@ fault(206, "files that are replaced while they are open are not noticed", "INV-1
       (ES + "Files/HeldFiles.swift", "now.inode == file.inode else", "now.inode == file.inode || isPlanted(206) else"))
 fault(207, "files that are removed while they are open are not noticed", "INV-1", "LostFilesTests",
       (ES + "Files/HeldFiles.swift", "guard errno == ENOENT ||", "guard !isPlanted(207), errno == ENOENT ||"))
-fault(208, "at its end a daemon does not look whether its files are there", "INV-1", "LostFilesTests",
-      ("Sources/syncd/Daemon.swift", "let loss = store.findLoss()\n        store.close()",
-       "let loss = isPlanted(208) ? nil : store.findLoss()\n        store.close()"))
+fault(208, "at its end a store does not look whether its files are there", "INV-1", "LostFilesTests",
+      (ES + "Writer/LogWriter.swift", "                look()\n", "                if !isPlanted(208) { look() }\n"))
+fault(1138, "an append does not look whether the store's files are there", "INV-1", "LostStoreTests",
+      (ES + "Log/LogEnd.swift", "if isDue, let loss", "if isDue, !isPlanted(1138), let loss"))
+fault(1139, "a node that is stopped once more lets a third one replicate the store of the second", "", "EmbeddingTests",
+      (SE + "Node/SyncNode.swift", "guard isFirst else { return }", "guard isFirst || isPlanted(1139) else { return }"))
+fault(1156, "a second node of a store is not refused", "", "EmbeddingTests",
+      (SE + "Node/SyncNode.swift", "guard isFirst else { throw", "guard isFirst || isPlanted(1156) else { throw"))
+fault(1157, "an append of a program does not hold what it expects", "", "ExpectingTests",
+      (ES + "Reading/EventStore+Expecting.swift", "condition: condition,", "condition: isPlanted(1157) ? nil : condition,"))
 fault(210, "a log with a trigger or a view is opened for writing", "INV-1", "ReopenTests",
       (ES + "Log/SchemaCheck.swift", "first(where: { $0.kind != .unknown })",
        "first(where: {\n            $0.kind != .unknown && !(isPlanted(210) && $0.kind == .code)\n"

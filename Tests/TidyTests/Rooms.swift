@@ -228,8 +228,8 @@ enum Rooms {
         Room(
             "EventStore/Reading", "the reader of a store: always fresh",
             [
-                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/Files", "EventStore/Log", "EventStore",
-                "EventStore/Audit", "EventStore/Receipts",
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/Files", "EventStore/Log",
+                "EventStore/Writer", "EventStore", "EventStore/Audit", "EventStore/Receipts",
                 "EventStore/Views/Conversations", "EventStore/Views/Profiles", "EventStore/Views/Surveys",
                 "EventStore/Views/Timeline", "EventStore/Views/Search", "EventStore/Projection", "EventStore/Views",
                 "EventStore/Attachments",
