@@ -120,9 +120,6 @@ package struct Membership: Hashable, Sendable {
         return try !views.newest(1, of: .user(member), query).entries.isEmpty
     }
 
-    /// Whether an event of this type may change who takes part.
-    package static func mayChange(with type: String) -> Bool { types.contains(type) }
-
     /// What was said of who takes part, in the order of recording.
     private static func words(_ conversation: String, _ views: ViewReader) throws(StoreError) -> [Event] {
         var query = TimelineQuery()

@@ -22,7 +22,8 @@ public final class EventStore: Sendable {
     private let present: Lock<StoreIdentity>
     /// That the disk had failed when the store was open last; `nil` if it had not. Everything was written anew since.
     package let diskFailure: DiskFailure?
-    /// What the disk has refused, if anything: nothing is stored any more until the store is opened again.
+    /// What the disk has refused, or that the store's files are lost, if anything: nothing is stored any more until the store is opened
+    /// again.
     public var failure: StoreError? { writer.failure }
     /// What keeps it from storing anything until that is repaired, if anything does.
     package var obstacle: StoreError? { writer.obstacle }
@@ -54,8 +55,9 @@ public final class EventStore: Sendable {
     let erasing = Lock(())
     private let signer: HeadSigner
     let writer: LogWriter
-    private let held: HeldFiles
     let followers = StoreFollowers()
+    /// Whether a node replicates it: one at a time does.
+    package let isReplicated = Lock(false)
 
     /// Makes an empty store in `folder`, which may exist already. The folder that it is to lie in must be there.
     ///
@@ -64,12 +66,12 @@ public final class EventStore: Sendable {
     ///   - name: What people call the node: 1 to 64 bytes without blanks and slashes.
     ///   - cluster: Only nodes of the same cluster exchange events. As a name: 1 to 64 bytes without blanks and
     ///     slashes.
-    /// - Throws: `E_STORE_EXISTS` if there is a store already; `E_STORE_FILE` if `folder` is a file, or its
-    ///   `node.key` is no key; `E_UNSAFE`, `E_PERMISSION`, `E_READ_ONLY`, `E_DISK` or `E_IO` if the store's files
-    ///   cannot be made. `E_IO` also says that a name is not of its form, or that the folder above is not there.
+    /// - Throws: `E_PARAMETER` if a name is not of its form, or `folder` is empty; `E_STORE_EXISTS` if there is a store
+    ///   already; `E_STORE_FILE` if `folder` is a file or too long, the folder above is not there, or its `node.key` is
+    ///   no key; `E_UNSAFE`, `E_PERMISSION`, `E_READ_ONLY`, `E_DISK` or `E_IO` if the store's files cannot be made.
     ///   Blocks.
     public static func create(in folder: String, name: String, cluster: String = "default") throws(StoreError) {
-        try StoreIdentity.create(in: StoreFiles(folder), name: name, cluster: cluster)
+        try StoreIdentity.create(in: StoreFiles(named: folder), name: name, cluster: cluster)
     }
 
     /// Opens the store in `folder` for writing. Recovery after a crash happens here. Where the store may have lost its
@@ -81,8 +83,9 @@ public final class EventStore: Sendable {
     ///   - durability: What an acknowledged append survives.
     ///   - owner: What other processes are told when they find the store in use.
     ///   - witness: Where the node's last head is kept outside of the data directory: a folder that is there, by its absolute path.
-    /// - Throws: `E_NO_STORE`; `E_NO_KEY` for a copy without `node.key`, which an ``EventReader`` can read; `E_LOCKED` while another
-    ///   process has it open; `E_CORRUPT`, `E_STORE_FILE`, `E_FORMAT`, `E_UPGRADE`, `E_UNSAFE`, `E_PERMISSION`, `E_IO`.
+    /// - Throws: `E_NO_STORE`; `E_PARAMETER` if `folder` is empty; `E_NO_KEY` for a copy without `node.key`, which an ``EventReader`` can
+    ///   read; `E_LOCKED` while it is open for writing already; `E_STORE_FILE`, also if `folder` is a file or too long; `E_CORRUPT`,
+    ///   `E_FORMAT`, `E_UPGRADE`, `E_UNSAFE`, `E_PERMISSION`, `E_READ_ONLY`, `E_DISK`, `E_IO`.
     public convenience init(
         opening folder: String, durability: Durability = .full, owner: String = "a process",
         witness: WitnessPlace = .asBefore
@@ -101,8 +104,8 @@ public final class EventStore: Sendable {
     ) throws(StoreError) {
         self.wall = wall
         self.durability = durability
-        files = StoreFiles(folder)
-        guard files.exists else { throw .notFound(path: folder) }
+        files = try StoreFiles(named: folder)
+        guard files.exists else { throw files.absence }
         lock = Lock(try StoreLock(files, owner: owner))
         files.closeToOthers()
         strayJournal = try StrayJournals.clear(files, at: wall())
@@ -149,7 +152,6 @@ public final class EventStore: Sendable {
         writer = try LogWriter(
             files: files, durability: durability, signer: signer, witness: memory.witness, mark: keeper,
             incarnation: identity.incarnation, isOver: memory.change != nil, wall: wall)
-        held = HeldFiles(files)
         // Before the log says so: the other way round a start that is cut off here could not be told from another's hand.
         if var mark, mark.incarnation == identity.incarnation, mark.settings != keeper.settings {
             mark.settings = keeper.settings
@@ -195,7 +197,8 @@ public final class EventStore: Sendable {
     ///   - drafts: At most ``maximumBatch``, stored in this order, next to each other.
     ///   - atomicity: Whether one rejected draft rejects them all.
     /// - Throws: `E_BUSY` and `E_DISK`, after which the same call may succeed later; `E_BATCH_SIZE`; `E_CLOSED`; `E_IO` once the disk
-    ///   has failed. A draft that cannot be stored is no error but an ``AppendOutcome/rejected(_:)``.
+    ///   has failed, and at most a second after the store's files were taken away or replaced. A draft that cannot be stored is no error
+    ///   but an ``AppendOutcome/rejected(_:)``.
     public func append(
         _ drafts: [EventDraft], atomicity: Atomicity = .whole
     ) async throws(StoreError) -> [AppendOutcome] {
@@ -355,15 +358,11 @@ public final class EventStore: Sendable {
 
     // MARK: What others follow
 
-    /// What has become of the log's files, or of the lock, if they are no longer those that are open: replaced, moved or removed.
-    /// Nothing is stored any more then. To be asked from time to time, and before the end.
-    package func findLoss() -> String? {
-        guard let loss = held.loss ?? writer.end.loss else { return nil }
-        writer.lose(loss)
-        return loss
-    }
+    /// Looks whether the log's files, or the lock, are still those that are open; else the store has failed. It looks by itself once a
+    /// second while events come, and at the end.
+    package func look() { writer.look() }
 
-    /// Calls `body` once, on any thread, when the disk fails (``failure``); at once if it has.
+    /// Calls `body` once, on any thread, when the store fails (``failure``); at once if it has.
     package func observeFailure(_ body: @escaping @Sendable (StoreError) -> Void) { writer.observeFailure(body) }
 
     /// How far the log has each origin, ascending by origin. Blocks for the writer.

@@ -124,34 +124,6 @@ package enum ErrorCode: String, CaseIterable, Sendable {
     }
 }
 
-extension StoreError {
-    /// What to try; `nil` where the message says all there is.
-    package var hint: String? {
-        switch self {
-        case .notFound(let path): "the right path, if it should be there; syncctl init --store \(path) makes one"
-        case .noKey:
-            "to start it, put the node.key of its node beside log.db (a backup has it: operating/backup.md); reading, "
-                + "verify and export need none"
-        case .exists: "another folder; a store is never overwritten"
-        case .locked: "again when that has ended, or another folder"
-        case .corrupt: "syncctl verify names the damage; a peer or a backup has a good copy"
-        case .badFile(_, let wayOut): wayOut
-        case .unknownFormat: "a newer release"
-        case .diskFull: "again when there is room; what was reported as appended is safe"
-        case .busy: "again in a moment"
-        case .notSettled: "the release that wrote it, once; then this one"
-        case .forbidden: "the same command as the user that runs syncd"
-        case .readOnly: "the kernel's log says why it is; reading needs no more than that"
-        case .unsafe: "do what the message says, and then the same again"
-        case .tooWide:
-            "a moment nearer to now, one conversation, or one question; else history or export with the same moment"
-        case .lostPlace: "without the kept place: events keep their ids, by which what was dealt with is known"
-        case .fault: "please report it"
-        case .io, .batchTooLarge, .closed: nil
-        }
-    }
-}
-
 extension CommandFailure {
     /// What went wrong with a store, as a program tells it.
     package init(_ error: StoreError) {

@@ -317,7 +317,10 @@ package enum RouteTable {
             answers: [
                 .json(
                     "How far it came.",
-                    .object([("reached", .boolean), ("wanted", .integer), ("nodes", .array(.text))]))
+                    .object([
+                        ("reached", .boolean), ("wanted", .integer), ("nodes", .array(.text)),
+                        ("missing", .array(.text)),
+                    ]))
             ], errors: [.limit]),
         RouteSpecification(
             .settleFinding, "POST", "/v1/findings", admins, "Settles a finding that is open here.",

@@ -36,7 +36,7 @@ enum Daemon {
             case .signal:
                 log.info("stopped", "STOPPED")
                 return .success
-            case .diskFailure, .loss: return .ioError
+            case .failure: return .ioError
             }
         }
     }
@@ -96,43 +96,39 @@ enum Daemon {
         case .signal(let signal):
             log.info("signal \(signal): stopping; once more stops at once", "STOPPING")
             manager.tell(.stopping)
-        case .diskFailure(.corrupt(let what)):
+        case .failure(.corrupt(let what)):
             log.error(
                 "nothing more is stored: \(what); ending with code 74. See \"Damage\" in operating/trouble.md",
                 "STORE_FAILED")
             bid("the log is damaged", manager, wake)
-        case .diskFailure(let error):
+        case .failure(.lost(let what)):
+            tell(ofLost: what, log)
+            bid(what, manager, wake)
+        case .failure(let error):
             log.error(
                 "the disk has failed, nothing more is stored: \(error.description); ending with code 74, a new start recovers",
                 "STORE_FAILED")
             bid("the disk has failed", manager, wake)
-        case .loss(let what):
-            tell(what, log)
-            bid(what, manager, wake)
         }
     }
 
     /// Closes the store. What is lost, or fails, at the very end counts, too.
     private static func end(_ store: EventStore, _ reason: DaemonWake.Reason, _ log: Logger) -> DaemonWake.Reason {
-        let loss = store.findLoss()
         store.close()
-        switch reason {
-        case .diskFailure, .loss: return reason
-        case .signal, .snapshot, .reload: break
-        }
-        if let loss {
-            tell(loss, log)
-            return .loss(loss)
-        }
+        if case .failure = reason { return reason }
         guard let error = store.failure else { return reason }
-        log.error("the disk has failed while stopping: \(error.description)", "STORE_FAILED")
-        return .diskFailure(error)
+        if case .lost(let what) = error {
+            tell(ofLost: what, log)
+        } else {
+            log.error("the disk has failed while stopping: \(error.description)", "STORE_FAILED")
+        }
+        return .failure(error)
     }
 
-    private static func tell(_ loss: String, _ log: Logger) {
+    private static func tell(ofLost what: String, _ log: Logger) {
         log.error(
-            "\(loss): nothing more is stored, and what was acknowledged since the WAL was last copied may be lost; ending with code 74. Stop syncd before a "
-                + "store is restored, moved or removed", "STORE_LOST")
+            "\(StoreError.lost(what)); ending with code 74. Stop syncd before a store is restored, moved or removed",
+            "STORE_LOST")
     }
 
     /// Says that the daemon is about to end, and goes on answering for a while.
@@ -156,7 +152,7 @@ enum Daemon {
                 reload(service, server, run)
                 continue
             }
-            if let loss = store.findLoss() { return .loss(loss) }
+            store.look()
             if let loss = service.views.findLoss() {
                 log.warning("\(loss): the views are built anew", "VIEWS_REBUILT")
             }

@@ -170,6 +170,9 @@ extension SyncctlLanguageTests {
         #expect(listed.text.contains("유효") && listed.text.contains("자기 대화"), "\(listed.text)")
         #expect(try await tool.run(["tokens", "--plain", "--lang", "ko"]).text.contains("\town\tvalid"))
         #expect(try await tool.run(["tokens", "revoke", id, "--lang", "ko"]).text == "폐기했습니다: \(id)\n")
+        // One that never comes.
+        let absent = String(repeating: "5f", count: 32)
+        #expect(try await tool.run(["peers", "add", "z", absent]).code == 0)
         let waited = try await tool.run(["wait", "--nodes", "2", "--timeout", "1s", "--lang", "ko"])
         #expect(waited.errors == "syncctl: 제한 시간까지 저장이 확인된 노드: 2개 중 1개\n", "\(waited)")
         let english = try await tool.run(["wait", "--nodes", "2", "--timeout", "1s", "--plain", "--lang", "ko"])

@@ -100,6 +100,26 @@ struct WaitTests {
         #expect(a.terminate() == 0)
     }
 
+    @Test("Who waits is told what for after a second, and at once where too few nodes are known")
+    func told() throws {
+        let a = try DaemonProcess("a")
+        try a.start()
+        let start = ContinuousClock.now
+        let alone = try a.syncctl("wait", "--nodes", "2", "--timeout", "60s")
+        #expect(alone.code == 78 && ContinuousClock.now - start < .seconds(30), "\(alone)")
+        #expect(
+            alone.errors.contains("this one counted: 1") && alone.errors.contains("peers join"), "\(alone.errors)")
+        #expect(try a.syncctl("wait", "--nodes", "1").output == "durable on a\n")
+        // One that never comes.
+        #expect(try a.syncctl("peers", "add", "z", String(repeating: "5f", count: 32)).code == 0)
+        let late = try a.syncctl("wait", "--nodes", "2", "--timeout", "3s", "--json")
+        #expect(late.code == 75)
+        #expect(late.lines.first?["missing"] as? [String] == ["z"], "\(late.output)")
+        #expect(late.errors.contains("durable on a; not yet on z"), "\(late.errors)")
+        #expect(try a.syncctl("wait", "--nodes", "3").errors.contains("E_TOO_FEW_NODES"))
+        #expect(a.terminate() == 0)
+    }
+
     @Test("What cannot be waited for is refused")
     func refused() throws {
         let a = try DaemonProcess("a")

@@ -536,9 +536,16 @@ fault(206, "files that are replaced while they are open are not noticed", "INV-1
       (ES + "Files/HeldFiles.swift", "now.inode == file.inode else", "now.inode == file.inode || isPlanted(206) else"))
 fault(207, "files that are removed while they are open are not noticed", "INV-1", "LostFilesTests",
       (ES + "Files/HeldFiles.swift", "guard errno == ENOENT ||", "guard !isPlanted(207), errno == ENOENT ||"))
-fault(208, "at its end a daemon does not look whether its files are there", "INV-1", "LostFilesTests",
-      ("Sources/syncd/Daemon.swift", "let loss = store.findLoss()\n        store.close()",
-       "let loss = isPlanted(208) ? nil : store.findLoss()\n        store.close()"))
+fault(208, "at its end a store does not look whether its files are there", "INV-1", "LostFilesTests",
+      (ES + "Writer/LogWriter.swift", "                look()\n", "                if !isPlanted(208) { look() }\n"))
+fault(1138, "an append does not look whether the store's files are there", "INV-1", "LostStoreTests",
+      (ES + "Log/LogEnd.swift", "if isDue, let loss", "if isDue, !isPlanted(1138), let loss"))
+fault(1139, "a node that is stopped once more lets a third one replicate the store of the second", "", "EmbeddingTests",
+      (SE + "Node/SyncNode.swift", "guard isFirst else { return }", "guard isFirst || isPlanted(1139) else { return }"))
+fault(1156, "a second node of a store is not refused", "", "EmbeddingTests",
+      (SE + "Node/SyncNode.swift", "guard isFirst else { throw", "guard isFirst || isPlanted(1156) else { throw"))
+fault(1157, "an append of a program does not hold what it expects", "", "ExpectingTests",
+      (ES + "Reading/EventStore+Expecting.swift", "condition: condition,", "condition: isPlanted(1157) ? nil : condition,"))
 fault(210, "a log with a trigger or a view is opened for writing", "INV-1", "ReopenTests",
       (ES + "Log/SchemaCheck.swift", "first(where: { $0.kind != .unknown })",
        "first(where: {\n            $0.kind != .unknown && !(isPlanted(210) && $0.kind == .code)\n"
@@ -1241,10 +1248,10 @@ fault(534, "a piece of a peer that lies becomes a file", "INV-4", "AttachmentSto
 fault(535, "an erasure does not note what its payloads name", "INV-11", "AttachmentNamingTests",
       (ES + "Eraser.swift", "try leaving(try reader.attachments(namedAt: positions))", "if !isPlanted(535) { try leaving(try reader.attachments(namedAt: positions)) }"))
 fault(536, "an erasure takes bytes that another event names", "", "AttachmentNamingTests",
-      (ES + "Reading/AttachmentUpkeep.swift", "_ = try attachments.settle(want, isNamed: try views.isNamed(want.digest))",
+      (ES + "Attachments/Upkeep/AttachmentUpkeep.swift", "_ = try attachments.settle(want, isNamed: try views.isNamed(want.digest))",
        "let isNamed = try views.isNamed(want.digest)\n            _ = try attachments.settle(want, isNamed: isNamed && !isPlanted(536))"))
 fault(537, "it is decided of bytes before the views show the erasure", "INV-11", "AttachmentNamingTests",
-      (ES + "Reading/AttachmentUpkeep.swift", "try views.mark() == log.viewMark(),", "try isPlanted(537) ? true : views.mark() == log.viewMark(),"))
+      (ES + "Attachments/Upkeep/AttachmentUpkeep.swift", "try views.mark() == log.viewMark(),", "try isPlanted(537) ? true : views.mark() == log.viewMark(),"))
 fault(538, "erased bytes are unlinked and stay on the disk", "INV-11", "AttachmentStoreTests",
       (AT + "AttachmentFolder.swift", "while done < entry.st_size {", "while done < entry.st_size, !isPlanted(538) {"))
 fault(539, "a peer is answered though events wait for it", "", "AttachmentSessionTests",
@@ -1718,13 +1725,13 @@ fault(969, "a time that clocks show twice is taken without a word", "", "Operato
 # --- Plans of erasures, and copies that were put back -------------------------------------------------------------------
 
 fault(1000, "what has come since a plan goes with it", "INV-11", "ErasurePlanTests",
-      (ES + "Audit/ErasurePlan.swift", "guard found.isSeen else {", "guard found.isSeen || isPlanted(1000) else {"))
+      (ES + "Erasing/ErasurePlan.swift", "guard found.isSeen else {", "guard found.isSeen || isPlanted(1000) else {"))
 fault(1001, "what came late and is older than a plan goes with it", "INV-11", "ErasurePlanTests",
-      (ES + "Audit/ErasurePlan.swift", "let before = bounds.min() ?? last", "let before = (isPlanted(1001) ? bounds.last : bounds.min()) ?? last"))
+      (ES + "Erasing/ErasurePlan.swift", "let before = bounds.min() ?? last", "let before = (isPlanted(1001) ? bounds.last : bounds.min()) ?? last"))
 fault(1002, "an erasure names any number of events", "INV-9", "ErasurePlanTests",
-      (ES + "Audit/ErasurePlan.swift", "guard rest.count <= Self.mostNamed else", "guard rest.count <= Self.mostNamed || isPlanted(1002) else"))
+      (ES + "Erasing/ErasurePlan.swift", "guard rest.count <= Self.mostNamed else", "guard rest.count <= Self.mostNamed || isPlanted(1002) else"))
 fault(1003, "a plan of what the log does not have is done", "INV-11", "ErasurePlanTests",
-      (ES + "Audit/ErasurePlan.swift", "isBehind = !whole.covers(vector)", "isBehind = !whole.covers(vector) && !isPlanted(1003)"))
+      (ES + "Erasing/ErasurePlan.swift", "isBehind = !whole.covers(vector)", "isBehind = !whole.covers(vector) && !isPlanted(1003)"))
 fault(1004, "a backup looks at the newest one alone for what was erased", "INV-11", "PutBackTests",
       (BA + "RepositoryErasure.swift", "if isDone, applied == 0 {", "if isDone, applied == 0 || isPlanted(1004) {"))
 fault(1005, "what no backup names stays though it was erased", "INV-11", "PutBackTests",
@@ -1843,11 +1850,11 @@ fault(1064, "a member that no one knows is passed over", "INV-13", "DoorstepTest
       ("Sources/syncd/Answers/Parameters.swift", "            } else {\n                throw BadParameter(\n                    message: \"\\(member.name): no such",
        "            } else if !isPlanted(1064) {\n                throw BadParameter(\n                    message: \"\\(member.name): no such"))
 fault(1065, "edits of erased replies stay", "INV-11", "ErasurePlanTests",
-      (ES + "Audit/ErasureSurvey.swift", "return try speaks(row, of: target, replies, log) ? .replies : nil", "return try speaks(row, of: target, replies, log) && !isPlanted(1065) ? .replies : nil"))
+      (ES + "Erasing/ErasureSurvey.swift", "return try speaks(row, of: target, replies, log) ? .replies : nil", "return try speaks(row, of: target, replies, log) && !isPlanted(1065) ? .replies : nil"))
 fault(1031, "edits that name their message in the payload stay", "INV-11", "ErasurePlanTests",
-      (ES + "Audit/ErasureSurvey.swift", "guard let target = target(select, row.type) else { return nil }", "guard !isPlanted(1031), let target = target(select, row.type) else { return nil }"))
+      (ES + "Erasing/ErasureSurvey.swift", "guard let target = target(select, row.type) else { return nil }", "guard !isPlanted(1031), let target = target(select, row.type) else { return nil }"))
 fault(1032, "what stands before the event that it names stays", "INV-11", "ErasurePlanTests",
-      (ES + "Audit/ErasureSurvey.swift", "guard hasMore else { return false }", "guard hasMore, !isPlanted(1032) else { return false }"))
+      (ES + "Erasing/ErasureSurvey.swift", "guard hasMore else { return false }", "guard hasMore, !isPlanted(1032) else { return false }"))
 fault(1100, "who joins reads edits of what was said before", "INV-13", "AccessTests",
       ("Sources/syncd/Access/Sight.swift", "guard AmendmentRule.isAmendment(header.type), !memberships", "guard AmendmentRule.isAmendment(header.type), !isPlanted(1100), !memberships"))
 fault(1116, "what a person is given tells whom else auditors looked at", "INV-17", "AuditingTests",
@@ -1877,7 +1884,7 @@ fault(1081, "a backup takes files along that no event names", "INV-11", "Attachm
       ("Sources/Backups/AttachmentFiles.swift", "for want in others + leaving where named.contains(want.digest) {",
        "for want in others + leaving where isPlanted(1081) && others.contains(want) || named.contains(want.digest) {"))
 fault(1082, "a start does not look for files of which nothing is known", "INV-11", "AttachmentProgramTests",
-      (ES + "Reading/AttachmentKeeper.swift", "if swept == 0 { try upkeep.noteStrays() }", "if swept == 0, !isPlanted(1082) { try upkeep.noteStrays() }"))
+      (ES + "Attachments/Upkeep/AttachmentKeeper.swift", "if swept == 0 { try upkeep.noteStrays() }", "if swept == 0, !isPlanted(1082) { try upkeep.noteStrays() }"))
 fault(1083, "a folder is taken for a plan", "INV-11", "ErasureProgramTests",
       ("Sources/syncctl/Commands/EraseCommand.swift", "_ = try InputFile(regular: path)", "if !isPlanted(1083) { _ = try InputFile(regular: path) }"))
 fault(1084, "a worthless file comes without a way out", "INV-19", "ReceiptProgramTests",
@@ -1961,7 +1968,7 @@ fault(1153, "an id alone makes a twin of an erased event", "INV-11", "LateWordsT
 fault(1112, "edits of an erased event that come late stay", "INV-11", "LateWordsTests",
       (ES + "Log/ErasedWords.swift", "return gone.contains { !isRetraction || place.isNear($0) }", "return gone.contains { (!isRetraction || place.isNear($0)) && !isPlanted(1112) }"))
 fault(1113, "the list of a conversation with others goes with the user", "INV-13", "ErasurePlanTests",
-      (ES + "Audit/ErasureSurvey.swift", "crowd.contains($0) }", "crowd.contains($0) && !isPlanted(1113) }"))
+      (ES + "Erasing/ErasureSurvey.swift", "crowd.contains($0) }", "crowd.contains($0) && !isPlanted(1113) }"))
 
 # --- What a package and an erasure say of others, and whom a recorded read names -------------------------------------------
 
@@ -2021,7 +2028,7 @@ fault(1154, "a folder that another process takes away before it is opened is an 
 fault(1114, "names of a snapshot are taken from a memory that has forgotten them", "INV-4", "SnapshotNamesTests",
       (ES + "Snapshot/BulkLoad/SnapshotNames.swift", "if cache.hasRoom(for: text.count) {", "if isPlanted(1114) || cache.hasRoom(for: text.count) {"))
 fault(1115, "what was done because of what an erased user wrote is a reply to them", "INV-11", "ErasurePlanTests",
-      (ES + "Audit/ErasureSurvey.swift", "guard amendments.contains(row.type) else {", "guard amendments.contains(row.type), !isPlanted(1115) else {"))
+      (ES + "Erasing/ErasureSurvey.swift", "guard amendments.contains(row.type) else {", "guard amendments.contains(row.type), !isPlanted(1115) else {"))
 fault(1117, "an event that a hand has emptied leaves the store as an erased one", "INV-1", "EraserTests",
       (ES + "Log/OwnErasures.swift", "guard !isLetGo(event) else", "guard !isLetGo(event), !isPlanted(1117) else"))
 fault(1118, "where the erasure itself was emptied the store gives what it let go", "INV-11", "EraserTests",

@@ -35,6 +35,25 @@ struct PublicSymbolTests {
         try text.replacingCharacters(in: range, with: list).write(to: page, atomically: true, encoding: .utf8)
     }
 
+    @Test("docs/reference/LIBRARIES.md says of each call that throws what it gives, and which codes")
+    func throwing() throws {
+        func text(_ page: String) throws -> String {
+            try String(contentsOf: Self.root.appending(path: "docs/reference/\(page).md"), encoding: .utf8)
+        }
+        var told: [Substring] = []
+        let codes = try text("ERRORS")
+        for row in try text("LIBRARIES").split(separator: "\n").filter({ $0.hasPrefix("| `") }) {
+            let cells = row.split(separator: "|").map { $0.matches(of: #/`([^`]+)`/#).map(\.output.1) }
+            told += cells[0]
+            for code in cells[2] where code.hasPrefix("E_") {
+                #expect(codes.contains("`\(code)`"), "\(code) is not in ERRORS.md")
+            }
+        }
+        let all = try Self.libraries.flatMap { try Self.symbols(of: $0).all }.filter(\.isThrowing).map(\.name)
+        #expect(all.count > 20)
+        #expect(told.map(String.init).sorted() == all.sorted())
+    }
+
     @Test("Public declarations are told from others, with what they stand in")
     func reading() {
         let found = PublicSymbols([
@@ -49,6 +68,8 @@ struct PublicSymbolTests {
                 public mutating func put(
                     _ thing: Int, at place: (x: Int, y: Int) = (0, 0)
                 ) throws -> Int { 1 }
+                /// Takes.
+                public func take(_ body: () -> Void = {}) throws(Wrong) {}
                 public init() {}
                 /// By what is in them.
                 public static func < (a: Self, b: Self) -> Bool { a.thing < b.thing }
@@ -71,7 +92,9 @@ struct PublicSymbolTests {
                 "Box A box.", "Box.<(_:_:) By what is in them.", "Box.Way How.", "Box.Way.back(_:) Back.",
                 "Box.Way.down Two.", "Box.Way.up Two.",
                 "Box.init() ",
-                "Box.put(_:at:) Puts: a thing.", "Box.thing What is in it.",
+                "Box.put(_:at:) Puts: a thing.", "Box.take(_:) Takes.",
+                "Box.thing What is in it.",
             ])
+        #expect(found.all.filter(\.isThrowing).map(\.name) == ["Box.put(_:at:)", "Box.take(_:)"])
     }
 }

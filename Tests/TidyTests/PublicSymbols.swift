@@ -6,6 +6,7 @@ struct PublicSymbols {
         let name: String
         /// The first sentence of its documentation; empty without any.
         let summary: String
+        let isThrowing: Bool
 
         static func < (one: Symbol, other: Symbol) -> Bool { one.name < other.name }
     }
@@ -64,14 +65,28 @@ struct PublicSymbols {
                 for name in Self.cases(rest) { add(scopes, name, documentation) }
             } else if isPublic {
                 let signature = lines[number...].prefix(12).joined(separator: " ")
-                add(scopes, Self.member(keyword, signature), documentation)
+                add(
+                    scopes, Self.member(keyword, signature), documentation,
+                    isThrowing: Self.head(lines[number...], indentation).contains(" throws"))
             }
         }
     }
 
-    private mutating func add(_ scopes: [Scope], _ name: String, _ documentation: [Substring]) {
+    private mutating func add(
+        _ scopes: [Scope], _ name: String, _ documentation: [Substring], isThrowing: Bool = false
+    ) {
         all.append(
-            Symbol(name: (scopes.map(\.name) + [name]).joined(separator: "."), summary: Self.sentence(documentation)))
+            Symbol(
+                name: (scopes.map(\.name) + [name]).joined(separator: "."), summary: Self.sentence(documentation),
+                isThrowing: isThrowing))
+    }
+
+    /// A declaration without its body: one line, or all to the one that ends the parameters.
+    private static func head(_ lines: ArraySlice<Substring>, _ indentation: Int) -> String {
+        guard let first = lines.first, first.hasSuffix("(") else { return String(lines.first ?? "") }
+        let end = String(repeating: " ", count: indentation) + ")"
+        let last = lines.firstIndex { $0.hasPrefix(end) } ?? lines.startIndex
+        return lines[...last].joined(separator: " ")
     }
 
     private static func letters(_ word: Substring) -> String { String(word.prefix { $0.isLetter }) }

@@ -97,11 +97,14 @@ enum Rooms {
                 "EventStore/Snapshot", "EventStore/Attachments",
             ]),
         Room(
-            "EventStore/Audit", "proving a store from its files; evidence in and out; plans of erasures; copies",
+            "EventStore/Audit", "proving a store from its files; evidence in and out",
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
                 "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Writer", "EventStore",
             ]),
+        Room(
+            "EventStore/Erasing", "plans of erasures: what one would take away",
+            [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Log"]),
         Room(
             "EventStore/Feed", "following the log: filters, cursors for all nodes, small files of values",
             [
@@ -116,7 +119,8 @@ enum Rooms {
                 "EventStore/Feed",
             ]),
         Room(
-            "EventStore/Backup", "what a backup reads of a log, its manifest, and a log made of it",
+            "EventStore/Backup",
+            "copies of a store; what a backup reads of a log, its manifest, and a log made of it",
             [
                 basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Files",
                 "EventStore/Log", "EventStore/Identity", "EventStore/Replication", "EventStore/Snapshot/Rows",
@@ -215,10 +219,17 @@ enum Rooms {
                 "EventStore/Views/Attachments",
             ]),
         Room(
-            "EventStore/Reading", "the reader of a store: always fresh; which bytes of attachments go",
+            "EventStore/Attachments/Upkeep", "which bytes of attachments are wanted, and which go: as the views say",
             [
-                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/Files", "EventStore/Log", "EventStore",
-                "EventStore/Audit", "EventStore/Receipts",
+                basics, "EventStore/Model", "EventStore/Files", "EventStore/Log", "EventStore",
+                "EventStore/Projection",
+                "EventStore/Views/Timeline", "EventStore/Views", "EventStore/Attachments",
+            ]),
+        Room(
+            "EventStore/Reading", "the reader of a store: always fresh",
+            [
+                basics, "EventStore/Model", "EventStore/Proofs", "EventStore/Files", "EventStore/Log",
+                "EventStore/Writer", "EventStore", "EventStore/Audit", "EventStore/Receipts",
                 "EventStore/Views/Conversations", "EventStore/Views/Profiles", "EventStore/Views/Surveys",
                 "EventStore/Views/Timeline", "EventStore/Views/Search", "EventStore/Projection", "EventStore/Views",
                 "EventStore/Attachments",

@@ -121,7 +121,9 @@ struct SpokenTests {
     // MARK: Hints
 
     /// Where hints come from that `syncctl` tells; those of a node are answers of its API.
-    private static let hinting = ["syncctl", "CommandLineKit", "SillokClient", "SillokAPI", "Backups"]
+    private static let hinting = [
+        "syncctl", "CommandLineKit", "SillokClient", "SillokAPI", "Backups", "EventStore/Model",
+    ]
 
     /// The hints of a source: behind a label, in what is named for them, or given to an error that has another one. And
     /// what led to an error.

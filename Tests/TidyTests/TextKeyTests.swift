@@ -57,7 +57,7 @@ struct TextKeyTests {
         ),
         (
             "types of events, counted for people",
-            ["EventStore/Audit/ErasurePlan.swift"]
+            ["EventStore/Erasing/ErasurePlan.swift"]
         ),
     ]
 

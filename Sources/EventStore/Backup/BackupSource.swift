@@ -163,12 +163,6 @@ extension CheckedRows {
         guard list.contains(where: { $0.has(SnapshotRows.Flag.erased) }) else { return [] }
         return try events().filter(\.isErased).map(\.header)
     }
-
-    /// The positions of rows without payload.
-    package var emptyPositions: Set<UInt64> {
-        Set(
-            list.indices.filter { list[$0].has(SnapshotRows.Flag.erased) }.map { rows.after + UInt64($0) + 1 })
-    }
 }
 
 /// Which rows of a segment have no payload: how many, and the SHA-256 of their positions, eight bytes each.

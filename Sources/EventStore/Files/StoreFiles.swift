@@ -11,6 +11,14 @@ package struct StoreFiles: Hashable, Sendable {
         self.folder = folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
     }
 
+    /// The store in a folder that a program has named.
+    package init(named folder: String) throws(StoreError) {
+        guard !folder.isEmpty, !folder.utf8.contains(0) else {
+            throw .parameter("the path of the store's folder is empty, or has a NUL in it: name a folder")
+        }
+        self.init(folder)
+    }
+
     /// The log: the truth.
     package var log: String { folder + "/log.db" }
     /// The views: can be rebuilt from the log.
@@ -52,6 +60,9 @@ package struct StoreFiles: Hashable, Sendable {
 
     /// Whether there is a log here.
     package var exists: Bool { access(log, F_OK) == 0 }
+
+    /// Why there is none: what looking for it has just left in `errno`.
+    var absence: StoreError { errno == ENOENT ? .notFound(path: folder) : .system(folder) }
 }
 
 /// Small files read and written whole.
@@ -197,10 +208,16 @@ package enum SmallFile {
         return names.sorted()
     }
 
+    /// The folder that what has this path lies in.
+    static func folder(of path: String) -> String {
+        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        return folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder
+    }
+
     /// Makes entries of the folder that holds `path` durable.
     package static func syncFolder(of path: String) throws(StoreError) {
-        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
-        let fd = open(folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let folder = folder(of: path)
+        let fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard fd >= 0 else { throw .system(folder) }
         defer { close(fd) }
         guard fsync(fd) == 0 else { throw .system(folder) }
@@ -255,6 +272,9 @@ package final class StoreLock: Sendable {
     package static func requirePrivate(_ folder: String) throws(StoreError) {
         var entry = stat()
         guard stat(folder, &entry) == 0 else { throw .system(folder) }
+        guard entry.st_mode & S_IFMT == S_IFDIR else {
+            throw .badFile("\(folder) is no folder", wayOut: "name another path")
+        }
         guard entry.st_mode & 0o022 == 0 else {
             throw .unsafe(
                 "others may write in \(folder) (mode 0\(String(entry.st_mode & 0o7777, radix: 8))), and put their own files in the "

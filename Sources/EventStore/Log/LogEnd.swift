@@ -114,11 +114,26 @@ final class LogEndFile: Sendable {
     }
 }
 
-/// Knows where the durable log of an open store ends, and says so in ``LogEndFile`` from ``keep(_:)`` on.
+/// Knows where the durable log of an open store ends, and says so in ``LogEndFile`` from ``keep(_:)`` on. Looks once a second whether what
+/// ends there is still the store's.
 final class LogEndKeeper: Sendable {
-    private let state: Lock<(last: LogEnd?, file: LogEndFile?)>
+    private struct State {
+        var last: LogEnd?
+        var file: LogEndFile?
+        /// When it was looked last; nanoseconds of the monotonic clock.
+        var looked = MonotonicClock.now
+    }
 
-    init(_ last: LogEnd?) { state = Lock((last, nil)) }
+    private static let lookNanoseconds: UInt64 = 1_000_000_000
+
+    private let held: HeldFiles
+    private let state: Lock<State>
+
+    /// - Parameter held: The log's files, which are open for writing.
+    init(_ last: LogEnd?, _ held: HeldFiles) {
+        self.held = held
+        state = Lock(State(last: last))
+    }
 
     /// What the run before has left has been looked at: from now on the file is this run's.
     func keep(_ files: StoreFiles) throws(StoreError) {
@@ -130,12 +145,19 @@ final class LogEndKeeper: Sendable {
     /// The last position that the disk has.
     var position: UInt64 { state.withLock { $0.last?.position ?? 0 } }
 
-    /// What has become of the file if its name does not lead to it any more.
-    var loss: String? { state.withLock { $0.file?.loss } }
+    /// What has become of the files, if the name of one does not lead to it any more.
+    var loss: String? { state.withLock { look(&$0) } }
 
-    /// The disk has what ends there.
+    private func look(_ state: inout State) -> String? {
+        state.looked = MonotonicClock.now
+        return held.loss ?? state.file?.loss
+    }
+
+    /// The disk has what ends there. Fails where its files are lost.
     func note(_ end: LogEnd) throws(StoreError) {
         try state.withLock { (state) throws(StoreError) in
+            let isDue = MonotonicClock.now - state.looked >= Self.lookNanoseconds
+            if isDue, let loss = look(&state) { throw .lost(loss) }
             state.last = end
             try state.file?.note(end)
         }

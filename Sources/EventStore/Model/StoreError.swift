@@ -29,6 +29,11 @@ public enum StoreError: Error, Hashable, Sendable {
     case readOnly(path: String)
     /// Reading or writing failed; nothing of the request was acknowledged.
     case io(String)
+    /// The store's files were taken away, or others put in their place, while it was open: nothing is stored any more, and what was
+    /// acknowledged since the WAL was last copied may be lost. Close a store before you restore, move or remove it.
+    case lost(String)
+    /// What was handed in cannot be used; the text says what can.
+    case parameter(String)
     /// A queue is full, or the views are too far behind; try again.
     case busy(String)
     /// To answer, more would have to be read than an answer may; another question costs less.
@@ -57,7 +62,8 @@ public enum StoreError: Error, Hashable, Sendable {
         case .forbidden: "E_PERMISSION"
         case .unsafe: "E_UNSAFE"
         case .readOnly: "E_READ_ONLY"
-        case .io: "E_IO"
+        case .io, .lost: "E_IO"
+        case .parameter: "E_PARAMETER"
         case .busy: "E_BUSY"
         case .tooWide: "E_SCOPE"
         case .lostPlace: "E_CURSOR"
@@ -89,7 +95,7 @@ public enum StoreError: Error, Hashable, Sendable {
         return switch code {
         case ENOSPC, EDQUOT: .diskFull(reason)
         case ELOOP: .unsafe("\(path) is a symbolic link")
-        case EISDIR, ENOTDIR, EEXIST:
+        case EISDIR, ENOTDIR, EEXIST, ENAMETOOLONG:
             .badFile(
                 reason,
                 wayOut:
@@ -104,6 +110,35 @@ public enum StoreError: Error, Hashable, Sendable {
     /// A sync of `path` has failed, and `errno` says why. Also when that is a lack of room: what was written is not to be believed.
     static func failedSync(_ path: String) -> StoreError {
         .io("the sync of \(path) failed: \(String(cString: strerror(errno)))")
+    }
+}
+
+extension StoreError {
+    /// What to try; `nil` where the message says all there is.
+    public var hint: String? {
+        switch self {
+        case .notFound(let path): "the right path, if it should be there; syncctl init --store \(path) makes one"
+        case .noKey:
+            "to start it, put the node.key of its node beside log.db (a backup has it: operating/backup.md); reading, "
+                + "verify and export need none"
+        case .exists: "another folder; a store is never overwritten"
+        case .locked: "again when that has ended, or another folder"
+        case .corrupt: "syncctl verify names the damage; a peer or a backup has a good copy"
+        case .badFile(_, let wayOut): wayOut
+        case .unknownFormat: "a newer release"
+        case .diskFull: "again when there is room; what was reported as appended is safe"
+        case .busy: "again in a moment"
+        case .notSettled: "the release that wrote it, once; then this one"
+        case .forbidden: "the same command as the user that runs syncd"
+        case .readOnly: "the kernel's log says why it is; reading needs no more than that"
+        case .unsafe: "do what the message says, and then the same again"
+        case .tooWide:
+            "a moment nearer to now, one conversation, or one question; else history or export with the same moment"
+        case .lostPlace: "without the kept place: events keep their ids, by which what was dealt with is known"
+        case .fault: "please report it"
+        case .lost: "close a store before it is restored, moved or removed; what is there now can be opened"
+        case .io, .parameter, .batchTooLarge, .closed: nil
+        }
     }
 }
 
@@ -127,6 +162,9 @@ extension StoreError: CustomStringConvertible {
         case .unsafe(let what): "not safe: \(what)"
         case .readOnly(let path): "the file system of \(path) is read-only"
         case .io(let what): "cannot read or write: \(what)"
+        case .lost(let what):
+            "\(what): nothing more is stored, and what was acknowledged since the WAL was last copied may be lost"
+        case .parameter(let what): what
         case .busy(let what): "busy: \(what)"
         case .tooWide(let what): what
         case .lostPlace(let position):

@@ -27,10 +27,10 @@ public final class EventReader: Sendable {
 
     /// Reads the store in `folder`, whether a process has it open or not. The folder is left as it is but for the views.
     ///
-    /// - Throws: `E_NO_STORE` if there is none; `E_PERMISSION` if this user may not read it; `E_FORMAT`, `E_CORRUPT` or `E_IO` if
-    ///   the log cannot be read.
+    /// - Throws: `E_NO_STORE` if there is none; `E_PARAMETER` if `folder` is empty; `E_STORE_FILE` if it is a file or too long;
+    ///   `E_PERMISSION` if this user may not read it; `E_FORMAT`, `E_CORRUPT` or `E_IO` if the log cannot be read.
     public convenience init(open folder: String) throws(StoreError) {
-        self.init(Freshness(StoreFiles(folder)))
+        self.init(Freshness(try StoreFiles(named: folder)))
         // What cannot be read is told now.
         _ = try top()
     }
@@ -239,8 +239,7 @@ package struct OpenReaders {
         let files = freshness.files
         var entry = stat()
         guard stat(files.log, &entry) == 0 else {
-            let isGone = errno == ENOENT || errno == ENOTDIR
-            let error = isGone ? StoreError.notFound(path: files.folder) : .system(files.log)
+            let error = files.absence
             (log, views) = (nil, nil)
             throw error
         }

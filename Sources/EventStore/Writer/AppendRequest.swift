@@ -39,7 +39,7 @@ public enum AppendRejection: Error, Hashable, Sendable {
     case idReused(position: UInt64)
     /// An earlier draft of the same request, the one at `index`, has the id and other content.
     case idTwice(index: Int)
-    /// The conversation is not at the version the appender expected: an append of the API may expect one.
+    /// The conversation is not at the version the appender expected (``ExpectedVersion``).
     case conversationMoved(expected: UInt64, actual: UInt64)
     /// It begins a conversation that has events already, and its appender, a caller of the API, may begin new ones alone.
     case begun(conversation: String)
@@ -83,14 +83,14 @@ public enum Atomicity: Sendable {
 }
 
 /// Optimistic concurrency (D6): the conversation must not have changed since the appender looked.
-package struct ExpectedVersion: Hashable, Sendable {
+public struct ExpectedVersion: Hashable, Sendable {
     /// Which conversation.
-    package let conversation: String
-    /// How many events the appender believes it has on this node.
-    package let version: UInt64
+    public let conversation: String
+    /// How many events the appender believes it has on this node: ``ConversationSummary/events``, and 0 of one that no event speaks of.
+    public let version: UInt64
 
     /// Expects `conversation` to have `version` events.
-    package init(conversation: String, version: UInt64) {
+    public init(conversation: String, version: UInt64) {
         self.conversation = conversation
         self.version = version
     }

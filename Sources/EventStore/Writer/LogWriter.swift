@@ -70,7 +70,7 @@ final class LogWriter: Sendable {
         }
         checkpointer = committer.checkpointer
         let log = committer.transactions
-        end = LogEndKeeper(log.end)
+        end = LogEndKeeper(log.end, HeldFiles(files))
         opened = (log.state.position, log.signed)
         if let waitForDisk {
             self.waitForDisk = waitForDisk
@@ -155,9 +155,10 @@ final class LogWriter: Sendable {
     /// How long the WAL is, and who keeps it so.
     var walStanding: WALStanding { checkpointer.standing }
 
-    /// The files that are open are no longer those of the store: what is written to them is never found again. Nothing is remembered of
-    /// it there, as what stands there now may be another's.
-    func lose(_ why: String) { fail(.io(why), isOfDisk: false) }
+    /// Looks whether the files that are open are still those of the store: what is written to others is never found again.
+    func look() {
+        if let loss = end.loss { fail(.lost(loss)) }
+    }
 
     /// From now on `body` runs, once, on any thread, when the disk fails; at once if it has.
     func observeFailure(_ body: @escaping @Sendable (StoreError) -> Void) {
@@ -323,7 +324,7 @@ final class LogWriter: Sendable {
         return next
     }
 
-    /// The disk has not taken these commits.
+    /// The disk has not taken these commits, or not the store's.
     private func failed(_ commits: [GroupCommit], _ error: StoreError) -> StoreError {
         for job in commits.flatMap(\.jobs) { job.fail(error) }
         fail(error)
@@ -383,6 +384,7 @@ final class LogWriter: Sendable {
                 committer.releaseMemory()
                 putBack(committer)
             case .close(let committer):
+                look()
                 let head = failure == nil ? settle(committer) : nil
                 if let head { witness?.note(head) }
                 leave(committer, head)
@@ -415,7 +417,8 @@ final class LogWriter: Sendable {
     /// After a failed read or write of the disk nothing more is acknowledged until the store is opened again: what the
     /// page cache says can no longer be trusted.
     ///
-    /// - Parameter isOfDisk: Whether the store is to remember it until it is opened again.
+    /// - Parameter isOfDisk: Whether the store is to remember it until it is opened again. That its files are lost it never does: what
+    ///   stands there now may be another's.
     func fail(_ error: StoreError, isOfDisk: Bool = true) {
         var (waiting, scrubs): ([Job], [Scrub]) = ([], [])
         var isNew = false
@@ -432,6 +435,7 @@ final class LogWriter: Sendable {
         for scrub in scrubs { scrub.completion(.failure(error)) }
         guard isNew else { return }
         onFailure.withLock { $0.take() }?(error)
+        if case .lost = error { return }
         guard isOfDisk else { return }
         DiskFailure(reason: error.description, at: WallClock.now).keep(files)
     }

@@ -8,9 +8,7 @@ extension StoreIdentity {
         guard !files.exists else { throw .exists(path: files.folder) }
         try checkName(name, "node name")
         try checkName(cluster, "cluster")
-        guard mkdir(files.folder, 0o700) == 0 || errno == EEXIST else {
-            throw .system(files.folder)
-        }
+        try makeFolder(files.folder)
         try StoreLock.requirePrivate(files.folder)
         // Where the folder's own folder may not be read, its maker has to see to it.
         do throws(StoreError) { try SmallFile.syncFolder(of: files.folder) } catch {
@@ -69,6 +67,17 @@ extension StoreIdentity {
     }
 
     private static func checkName(_ name: String, _ what: String) throws(StoreError) {
-        guard PlainName.isOne(name) else { throw .io("\(what) '\(name)': \(PlainName.rule)") }
+        guard PlainName.isOne(name) else { throw .parameter("\(what) '\(name)': a name has \(PlainName.rule)") }
+    }
+
+    private static func makeFolder(_ folder: String) throws(StoreError) {
+        guard mkdir(folder, 0o700) != 0, errno != EEXIST else { return }
+        switch errno {
+        case ENOENT:
+            let parent = SmallFile.folder(of: folder)
+            throw .badFile("there is no folder \(parent) to make \(folder) in", wayOut: "make \(parent) first")
+        case EACCES, EPERM: throw .forbidden(path: SmallFile.folder(of: folder))
+        default: throw .system(folder)
+        }
     }
 }

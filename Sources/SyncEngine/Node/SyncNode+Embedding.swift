@@ -29,9 +29,9 @@ extension SyncNode {
     /// either side lacks first.
     ///
     /// An empty store takes over what its peers have event by event; `syncd` can take a copy of a log as a whole, which is faster.
-    /// A store has one node at a time: stop the one before you start another. A second one is not refused.
+    /// A store has one node at a time: stop the one before you start another.
     ///
-    /// - Throws: `E_PEERS` if the address cannot be listened at; `E_STORE_FILE` if `node.key` cannot be used; what reading the store
+    /// - Throws: `E_LOCKED` while another node of this process replicates the store; `E_PEERS` if the address cannot be listened at; `E_STORE_FILE` if `node.key` cannot be used; what reading the store
     ///   throws.
     public static func start(
         _ store: EventStore, _ configuration: Configuration

@@ -14,6 +14,7 @@ public final class SyncNode: Sendable {
     let store: EventStore
     private let observer: Int
     private let snapshots: SnapshotEndpoint
+    private let isStopped = Lock(false)
 
     /// Starts replicating `store`.
     /// - Parameters:
@@ -30,6 +31,14 @@ public final class SyncNode: Sendable {
         attachments: AttachmentOptions = AttachmentOptions(), onSnapshot: @escaping @Sendable () -> Void = {},
         log: @escaping @Sendable (NodeRemark) -> Void = { _ in }
     ) throws(NodeError) {
+        let isFirst = store.isReplicated.withLock { isReplicated in
+            defer { isReplicated = true }
+            return !isReplicated
+        }
+        guard isFirst else { throw .running(path: store.files.folder) }
+        // From then on it is up to `stop()`.
+        var isStopDue = false
+        defer { if !isStopDue { store.isReplicated.withLock { $0 = false } } }
         self.store = store
         workers = StoreWorkers(store: store, attachments: attachments, log: log)
         let context: TLSContext
@@ -83,6 +92,7 @@ public final class SyncNode: Sendable {
             throw .store(error)
         }
         if standing.entries.count > 1 { SnapshotSpool.removeAll(store.files) }
+        isStopDue = true
         let failure = core.sync { $0.open(listen: listen, standing: standing) } ?? nil
         if let failure {
             stop()
@@ -151,6 +161,11 @@ public final class SyncNode: Sendable {
 
     /// Takes leave of the peers and ends the threads. The store stays open.
     package func stop() {
+        let isFirst = isStopped.withLock { isStopped in
+            defer { isStopped = true }
+            return !isStopped
+        }
+        guard isFirst else { return }
         store.removeObserver(observer)
         store.observeExpectedHeads(nil)
         _ = core.sync { $0.sayGoodbye() }
@@ -159,6 +174,7 @@ public final class SyncNode: Sendable {
         workers.stop()
         snapshots.server.stop()
         snapshots.intake.stop()
+        store.isReplicated.withLock { $0 = false }
     }
 }
 
@@ -168,14 +184,17 @@ public enum NodeError: SillokError, Hashable {
     case tls(String)
     /// The address cannot be listened at.
     case transport(String)
+    /// Another node of this process replicates the store at `path`: stop that one first.
+    case running(path: String)
     /// The store cannot be read.
     case store(StoreError)
 
-    /// `E_STORE_FILE`, `E_PEERS`, or what the store says.
+    /// `E_STORE_FILE`, `E_PEERS`, `E_LOCKED`, or what the store says.
     public var code: String {
         switch self {
         case .tls: "E_STORE_FILE"
         case .transport: "E_PEERS"
+        case .running: "E_LOCKED"
         case .store(let error): error.code
         }
     }
@@ -184,6 +203,7 @@ public enum NodeError: SillokError, Hashable {
     public var isRetriable: Bool {
         switch self {
         case .tls, .transport: false
+        case .running: true
         case .store(let error): error.isRetriable
         }
     }
@@ -192,6 +212,8 @@ public enum NodeError: SillokError, Hashable {
     public var description: String {
         switch self {
         case .tls(let reason), .transport(let reason): reason
+        case .running(let path):
+            "another node of this process replicates the store at \(path): stop that one before you start another"
         case .store(let error): error.description
         }
     }

@@ -50,6 +50,7 @@ enum KoreanErrors {
         "E_TIMEOUT": "데몬이 제시간에 응답하지 않았습니다.",
         "E_PROTOCOL": "데몬의 응답을 이해할 수 없습니다. syncctl과 syncd의 버전이 같은지 확인하십시오.",
         "E_NO_DAEMON": "데몬이 실행 중이어야 쓸 수 있는 명령입니다.",
+        "E_TOO_FEW_NODES": "이 노드가 아는 노드가 그만큼 되지 않습니다.",
         "E_NO_PEER": "이 이름의 피어가 없습니다.",
         "E_NOT_PARKED": "이 이벤트는 보류되어 있지 않습니다.",
         "E_NO_FINDING": "해당하는 미해결 문제가 없습니다.",

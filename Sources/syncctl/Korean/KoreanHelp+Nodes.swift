@@ -48,9 +48,9 @@ extension KoreanHelp {
         "with an end": "제한 시간을 두고",
         """
         A peer counts when it has acknowledged the events as durable: it has them after a crash too. Exit code 75 \
-        when the time is over.
+        when the time is over, 78 where this node knows too few others.
         """:
-            "이벤트가 안전하게 저장되었다고 확인해 준 피어만 셉니다. 그런 피어는 비정상 종료 뒤에도 이벤트를 가지고 있습니다. 제한 시간이 지나면 종료 코드는 75입니다.",
+            "이벤트가 안전하게 저장되었다고 확인해 준 피어만 셉니다. 그런 피어는 비정상 종료 뒤에도 이벤트를 가지고 있습니다. 제한 시간이 지나면 종료 코드는 75이고, 이 노드가 아는 노드가 모자라면 78입니다.",
         """
         LACKS: events that are here and that the peer has not acknowledged as durable; OLDEST: how long ago the \
         oldest of them was recorded here. OWES: events that the peer says it has and that are not here.

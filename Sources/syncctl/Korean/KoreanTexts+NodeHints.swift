@@ -82,6 +82,11 @@ extension KoreanTexts {
             "where you named it, name another path; in a store's folder the node did not make it so: move it out "
                 + "and start again",
             "직접 지정한 경로이면 다른 경로를 쓰십시오. 저장소 폴더 안의 것은 노드가 만든 것이 아니므로 밖으로 옮기고 다시 시작하십시오"),
+        Phrase(
+            "close a store before it is restored, moved or removed; what is there now can be opened",
+            "저장소를 되돌리거나 옮기거나 지우기 전에 먼저 닫으십시오. 지금 그 자리에 있는 것은 열 수 있습니다"),
+        Phrase("make {0} first", "먼저 이 폴더를 만드십시오: {0}"),
+        Phrase("name another path", "다른 경로를 쓰십시오"),
         Phrase("the daemon's log says which file it is, and what to do", "어느 파일인지, 무엇을 할지는 데몬의 로그에 있습니다"),
     ]
 
@@ -118,6 +123,9 @@ extension KoreanTexts {
         Phrase(
             "the line was used, has expired or is unknown there: a new one",
             "이미 썼거나, 만료되었거나, 그 노드가 모르는 초대입니다. 새로 받으십시오"),
+        Phrase(
+            "syncctl peers invite here and syncctl peers join there, or --nodes {0}",
+            "여기서 syncctl peers invite, 그 노드에서 syncctl peers join을 실행하거나, --nodes {0}을 쓰십시오"),
         Phrase("what 'syncctl vector' prints there", "그 노드에서 'syncctl vector'가 출력한 것을 쓰십시오"),
         Phrase(
             "syncctl subscriptions has their names; syncctl subscriptions create NAME makes one",

@@ -72,6 +72,10 @@ extension Wording {
         case .durableOn: Phrase("durable on {0}", "저장이 확인된 노드: {0}")
         case .notDurable:
             Phrase("on {0} of {1} nodes when the time was over", "제한 시간까지 저장이 확인된 노드: {1}개 중 {0}개")
+        case .waitsForNodes:
+            Phrase(
+                "waiting for {0} nodes: durable on {1}; not yet on {2}",
+                "노드 {0}개를 기다립니다. 저장이 확인된 노드: {1}, 아직인 노드: {2}")
         case .subscriptionMade: Phrase("made {0}", "구독을 만들었습니다: {0}")
         case .subscriptionThere: Phrase("was there already: {0}", "이미 있는 구독입니다: {0}")
         case .subscriptionChanged: Phrase("changed {0}", "구독을 바꾸었습니다: {0}")

@@ -106,7 +106,8 @@ enum Wording: String, CaseIterable, Sendable {
     // Peers and subscriptions
     case peerAdded, peerJoined, peerRemoved, peerPaused, peerResumed, pong, pongClock, inviteUntil, joinsLater,
         noClocks,
-        flaggedOrigin, stillAhead, rightAgain, durableOn, notDurable, subscriptionMade, subscriptionThere,
+        flaggedOrigin, stillAhead, rightAgain, durableOn, notDurable, waitsForNodes, subscriptionMade,
+        subscriptionThere,
         subscriptionChanged, subscriptionDeleted, subscriptionMoved, subscriptionRetried, subscriptionSought
     // Backups
     case backupBroken, backupOtherHistory, backupUnreached, backupUnread, backupOfStranger, backupsPassedOver,

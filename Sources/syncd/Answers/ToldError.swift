@@ -17,15 +17,15 @@ extension StoreError {
         case .forbidden: "the daemon may not read or write a file of its store"
         case .unsafe: "not safe: others could have put a file into the store, or could replace one"
         case .readOnly: "the file system of the store is read-only"
-        case .io: "reading or writing failed"
-        case .busy, .tooWide, .lostPlace, .batchTooLarge, .closed, .fault: description
+        case .io, .lost: "reading or writing failed"
+        case .parameter, .busy, .tooWide, .lostPlace, .batchTooLarge, .closed, .fault: description
         }
     }
 
     /// What clients are told to try.
     fileprivate var toldHint: String? {
         switch self {
-        case .notFound, .exists, .unknownFormat, .notSettled, .noKey, .badFile, .forbidden, .unsafe, .io:
+        case .notFound, .exists, .unknownFormat, .notSettled, .noKey, .badFile, .forbidden, .unsafe, .io, .lost:
             "the daemon's log says which file it is, and what to do"
         default: hint
         }

@@ -23,11 +23,18 @@ extension Service {
         // What says nothing is durable everywhere; but it comes from a failed command.
         guard !vector.entries.isEmpty else { return exchange.refuse(.parameter, "the body has no vector") }
         let timeout = Duration.milliseconds(milliseconds)
+        let known = [store.identity.name] + roster.peers.map(\.name)
         let isTaken = node.wait(for: vector, nodes: nodes, timeout: timeout) { durability in
+            // Two may have one name.
+            var missing = known
+            for name in durability.nodes {
+                if let index = missing.firstIndex(of: name) { missing.remove(at: index) }
+            }
             var line = JSONLine(type: "durability")
             line.add("reached", durability.isReached)
             line.add("wanted", nodes)
             line.add("nodes", durability.nodes)
+            line.add("missing", missing)
             exchange.send(line)
         }
         if !isTaken { exchange.refuse(.busy, "too many are waiting") }

@@ -7,9 +7,8 @@ struct DaemonWake: Sendable {
         /// The configuration is to be read again. The daemon goes on.
         case reload
         case snapshot
-        case diskFailure(StoreError)
-        /// The log's files were taken away, or others put in their place.
-        case loss(String)
+        /// The disk has refused something, or the log's files were taken away, or others put in their place.
+        case failure(StoreError)
     }
 
     /// The signal that asked the daemon to end.
@@ -18,11 +17,11 @@ struct DaemonWake: Sendable {
     var isReloadWanted = false
     /// Whether a snapshot waits to become the log.
     var isSnapshotReady = false
-    /// What the disk has refused.
+    /// Why nothing more is stored.
     var failure: StoreError?
 
     var reason: Reason? {
-        if let failure { return .diskFailure(failure) }
+        if let failure { return .failure(failure) }
         if let signal { return .signal(signal) }
         if isSnapshotReady { return .snapshot }
         return isReloadWanted ? .reload : nil

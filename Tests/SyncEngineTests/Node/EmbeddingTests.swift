@@ -57,6 +57,31 @@ struct EmbeddingTests {
         }
     }
 
+    @Test(
+        "A store has one node at a time: a second one is refused until the first is stopped, and one that failed is none"
+    )
+    func second() async throws {
+        let store = try Self.store("seoul")
+        defer { store.close() }
+        await #expect(throws: NodeError.self) { try await SyncNode.start(store, .init(listen: "192.0.2.1:1")) }
+        let first = try await SyncNode.start(store, .init(listen: "127.0.0.1:0"))
+        do {
+            let second = try await SyncNode.start(store, .init())
+            Issue.record("a store has two nodes")
+            await second.stop()
+        } catch {
+            #expect(error.code == "E_LOCKED" && error.isRetriable && error.description.contains("stop that one"))
+        }
+        // The first is none the worse for it.
+        #expect(await first.status().listeningPort != 0)
+        await first.stop()
+        let next = try await SyncNode.start(store, .init())
+        // What was stopped before does not give away what is another's now.
+        await first.stop()
+        await #expect(throws: NodeError.self) { try await SyncNode.start(store, .init()) }
+        await next.stop()
+    }
+
     @Test("An error of the store keeps its code")
     func errors() {
         #expect(NodeError.store(.busy("x")).code == "E_BUSY" && NodeError.store(.busy("x")).isRetriable)

@@ -24,6 +24,12 @@ func appendAndRead(in folder: String) async throws {
         payload: Array(#"{"text":"언제부터 아프셨나요?"}"#.utf8))
     _ = try await store.append([answer])
 
+    // Written for a conversation of one event; the answer has come meanwhile.
+    let seen = ExpectedVersion(conversation: "c-88", version: 1)
+    let late = try await store.append([answer], expecting: seen)[0]
+    try expect(
+        late == .rejected(.conversationMoved(expected: 1, actual: 2)), "an append may expect what it has seen")
+
     // Always fresh: a query sees all that was in the log when it began.
     let reader = try EventReader(store)
     let history = try await reader.read { try $0.history(of: "u-1029", limit: 20) }

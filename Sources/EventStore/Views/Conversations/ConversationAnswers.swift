@@ -8,7 +8,7 @@ public struct ConversationSummary: Hashable, Sendable {
     public let category: String?
     /// Who started it; `nil` if no event says so.
     public let startedBy: String?
-    /// How many events it has: the version that an append of the API may expect.
+    /// How many events it has: the version that an append may expect (``ExpectedVersion``).
     public let events: UInt64
     /// How many of them are messages of people or bots.
     public let messages: UInt64

@@ -19,11 +19,13 @@ enum WaitCommand {
             ],
             discussion: """
                 A peer counts when it has acknowledged the events as durable: it has them after a crash too. Exit code 75 \
-                when the time is over.
+                when the time is over, 78 where this node knows too few others.
                 """), run: run)
 
     /// Of one request; the daemon answers earlier when there is something to say.
     private static let poll: Int64 = 20_000
+    /// After so long it says what it waits for.
+    private static let silence: Int64 = 1_000
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let nodes = try usage { try session.arguments.integer("nodes", in: 1...1_000) } ?? 2
@@ -31,10 +33,13 @@ enum WaitCommand {
         let daemon = try DaemonClient.required(by: session, to: "tell what its peers have")
         let vector = try vector(session)
         let end = timeout.map { session.now + $0 }
+        // First how it stands.
+        var pause: Int64 = 0
         while true {
-            let left = end.map { max(0, $0 - WallClock.now) } ?? poll
-            let answer = try ask(daemon, vector, nodes, min(left, poll))
-            if answer.isReached || left <= poll && end != nil {
+            let left = end.map { max(0, $0 - WallClock.now) } ?? .max
+            let answer = try ask(daemon, vector, nodes, min(left, pause))
+            try requireEnough(answer, nodes)
+            if answer.isReached || left <= pause {
                 try show(session, answer, nodes)
                 guard answer.isReached else {
                     session.remark(.notDurable, String(answer.nodes.count), String(nodes))
@@ -42,7 +47,22 @@ enum WaitCommand {
                 }
                 return .success
             }
+            if pause == silence {
+                let here = answer.nodes.isEmpty ? "-" : answer.nodes.joined(separator: ", ")
+                session.say(.waitsForNodes, String(nodes), here, answer.missing.joined(separator: ", "))
+            }
+            pause = pause == 0 ? silence : poll
         }
+    }
+
+    /// With the nodes that are known here it could not come to an end.
+    private static func requireEnough(_ answer: Answer, _ nodes: Int) throws(CommandFailure) {
+        let known = answer.nodes.count + answer.missing.count
+        guard !answer.isReached, known < nodes else { return }
+        throw CommandFailure(
+            code: "E_TOO_FEW_NODES", "\(nodes) nodes are wanted; known here, this one counted: \(known)",
+            hint: "syncctl peers invite here and syncctl peers join there, or --nodes \(known)",
+            exitCode: .configuration)
     }
 
     private static func span(_ session: Session) throws(CommandFailure) -> Int64? {
@@ -83,6 +103,8 @@ enum WaitCommand {
     private struct Answer {
         let isReached: Bool
         let nodes: [String]
+        /// Known nodes that do not have it.
+        let missing: [String]
     }
 
     private static func ask(
@@ -94,10 +116,10 @@ enum WaitCommand {
                 target: Route.wait.path(with: [("nodes", "\(nodes)"), ("timeout_ms", "\(milliseconds)")]),
                 body: Array(vector.text.utf8), contentType: "text/plain", timeout: Int(milliseconds) + 10_000))
         let object = JSONObject(validated: answer.body)
-        guard let isReached = object.bool("reached"), let names = object.strings("nodes") else {
-            throw DaemonClient.misunderstood("no durability")
-        }
-        return Answer(isReached: isReached, nodes: names)
+        guard let isReached = object.bool("reached"), let names = object.strings("nodes"),
+            let missing = object.strings("missing")
+        else { throw DaemonClient.misunderstood("no durability") }
+        return Answer(isReached: isReached, nodes: names, missing: missing)
     }
 
     private static func show(_ session: Session, _ answer: Answer, _ nodes: Int) throws(CommandFailure) {
@@ -107,6 +129,7 @@ enum WaitCommand {
             line.add("reached", answer.isReached)
             line.add("wanted", nodes)
             line.add("nodes", answer.nodes)
+            line.add("missing", answer.missing)
         }
         try session.end(count: 1)
     }
