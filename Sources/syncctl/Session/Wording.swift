@@ -120,7 +120,7 @@ enum Wording: String, CaseIterable, Sendable {
     // Imports
     case importedLines, importableLines, nodesLines, twinLines, bytesOfLines, moreRejected, importStopped,
         importStoppedInput,
-        importUnbegun, readAs, recordsPassed, placeLine, toldOtherwise, partOfType, valuesOfPart, noValue,
+        importUnbegun, hereExchanged, readAs, recordsPassed, placeLine, toldOtherwise, partOfType, valuesOfPart, noValue,
         differingParts,
         wayOutOfDifference, notTaken, importedEvents, importableEvents, importedAttachments,
         wayOutOfAttachments, evidenceLacks, evidenceTaken, evidenceHealed,
