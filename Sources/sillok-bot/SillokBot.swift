@@ -143,7 +143,11 @@ struct Started: Sendable {
         configuration = try BotConfiguration(arguments)
         if let refused = configuration.refused.first { throw refused.failure }
         place = try configuration.node.place()
-        if let endpoint = configuration.endpoint { model = HTTPModel(endpoint: endpoint) } else { model = EchoModel() }
+        if let endpoint = configuration.endpoint {
+            model = HTTPModel(endpoint: endpoint)
+        } else {
+            model = EchoModel()
+        }
     }
 
     /// Tells all that a start would refuse at once, each with its key.
