@@ -2,7 +2,6 @@ internal import CommandLineKit
 internal import EventStore
 internal import GatewayKit
 internal import SillokAPI
-internal import SillokClient
 
 /// All that a gateway is started with (docs/operating/gateway.md has every key).
 struct GatewayConfiguration: Sendable {
@@ -34,17 +33,6 @@ struct GatewayConfiguration: Sendable {
         var url = "unix:/run/syncd/api.sock"
         var tokenFile: String?
         var authorities: String?
-
-        /// The node. The token is read anew with each call.
-        func place() throws(CommandFailure) -> NodePlace {
-            try NodePlace.configured(url: url, tokenFile: tokenFile, authorities: authorities)
-        }
-
-        /// Refuses what would make each request fail: what is wrong with address and files is told at the start.
-        func check() throws(CommandFailure) {
-            _ = try place()
-            if let authorities { try AuthoritiesFile(authorities).requireCertificate() }
-        }
     }
 
     var listen = Address(text: "127.0.0.1:7700")
