@@ -39,6 +39,40 @@ package struct CredentialFile: Sendable {
     }
 }
 
+/// A PEM file with the certificates of authorities.
+package struct AuthoritiesFile: Sendable {
+    package let path: String
+
+    package init(_ path: String) { self.path = path }
+
+    /// Whether a certificate is in it. Of one without any the library would only say that the node cannot be reached.
+    package func hasCertificate() throws(CommandFailure) -> Bool {
+        let bytes: [UInt8]?
+        do throws(StoreError) { bytes = try SmallFile.read(path) } catch {
+            guard case .unsafe = error else { throw CommandFailure(error) }
+            throw CommandFailure(
+                code: "E_NOT_A_FILE", "\(path) is no file with certificates in it",
+                hint: "name a file with certificates, as PEM", exitCode: .inputMissing)
+        }
+        guard let bytes else {
+            throw CommandFailure(
+                code: "E_IO", "there is no file \(path)", hint: "name a file with certificates, as PEM",
+                exitCode: .inputMissing)
+        }
+        return String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).contains { line in
+            line.hasPrefix("-----BEGIN ") && line.contains("CERTIFICATE-----")
+        }
+    }
+
+    /// Refuses, in a configuration, a file without one.
+    package func requireCertificate() throws(CommandFailure) {
+        guard try !hasCertificate() else { return }
+        throw CommandFailure(
+            code: "E_CONFIG", "no certificate is in \(path)", hint: "name a file with certificates, as PEM",
+            exitCode: .configuration)
+    }
+}
+
 extension NodePlace.Address {
     /// `unix:<path>`, `http://host:port` or `https://host:port`; `nil` for anything else.
     package init?(text: String) {

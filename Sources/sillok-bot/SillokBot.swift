@@ -65,9 +65,11 @@ enum SillokBot {
                 return try check.run()
             }
             if name != "run" { return try KeyCommand(arguments, output).run(name) }
-            let started = try Started(arguments)
-            guard !arguments.flag("check-config") else { return .success }
-            return try run(started)
+            guard !arguments.flag("check-config") else {
+                try Started.check(BotConfiguration(arguments))
+                return .success
+            }
+            return try run(Started(arguments))
         }
     }
 
@@ -138,36 +140,25 @@ struct Started: Sendable {
     let model: any Model
 
     init(_ arguments: ParsedArguments) throws(CommandFailure) {
-        let isEcho = arguments.flag("echo")
-        var configuration: BotConfiguration
-        if let path = arguments.value("config") {
-            configuration = try BotConfiguration.read(path, needsEndpoint: !isEcho)
+        configuration = try BotConfiguration(arguments)
+        if let refused = configuration.refused.first { throw refused.failure }
+        place = try configuration.node.place()
+        if let endpoint = configuration.endpoint {
+            model = HTTPModel(endpoint: endpoint)
         } else {
-            guard isEcho else {
-                throw CommandFailure(
-                    code: "E_USAGE", "--config is missing", hint: "--config FILE, or --echo for a first try",
-                    exitCode: .usage)
-            }
-            configuration = .echo
-        }
-        if let socket = arguments.value("socket") { configuration.node.url = "unix:" + socket }
-        if let url = arguments.value("url") { configuration.node.url = url }
-        if let file = arguments.value("token-file") { configuration.node.tokenFile = file }
-        let node = configuration.node
-        place = try NodePlace.configured(
-            url: node.url, tokenFile: node.tokenFile, authorities: node.authorities)
-        if !isEcho, let endpoint = configuration.endpoint {
-            let model = HTTPModel(endpoint: endpoint)
-            if let key = try model.key(), !key.isEmpty, NodePlace.Address.url(endpoint.url).isOpenToOthers {
-                throw CommandFailure(
-                    code: "E_CONFIG", "the key would go to \(endpoint.url) without encryption",
-                    hint: "https://, or a proxy on this machine", exitCode: .configuration)
-            }
-            self.model = model
-        } else {
-            if isEcho { configuration.settings.model = "echo" }
             model = EchoModel()
         }
-        self.configuration = configuration
+    }
+
+    /// Tells all that a start would refuse at once, each with its key.
+    static func check(_ configuration: BotConfiguration) throws(CommandFailure) {
+        let lines = configuration.refused.map { key, failure in
+            "'\(key)': \(failure.what)" + (failure.hint.map { ": \($0)" } ?? "")
+        }
+        guard !lines.isEmpty else { return }
+        let path = configuration.path.map { $0 + ": " } ?? ""
+        throw CommandFailure(
+            code: "E_CONFIG", lines.map { path + $0 }.joined(separator: "\n"),
+            hint: "docs/operating/bot.md has every key", exitCode: .configuration)
     }
 }

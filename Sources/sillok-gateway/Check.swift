@@ -43,8 +43,8 @@ struct Check {
     }
 
     private static func node(_ node: GatewayConfiguration.Node) throws(CommandFailure) -> String {
-        let place = try NodePlace.configured(
-            url: node.url, tokenFile: node.tokenFile, authorities: node.authorities)
+        try node.check()
+        let place = try node.place()
         let answer: ClientRequest.Answer
         do throws(ClientRequest.Failure) {
             answer = try ClientRequest(target: Route.me.path, timeout: 10_000).send(to: place)

@@ -23,9 +23,7 @@ struct Gateway {
     init(_ configuration: GatewayConfiguration) throws(CommandFailure) {
         self.configuration = configuration
         transit = try GatewayConfiguration.transit(configuration.data)
-        let node = configuration.node
-        // What is wrong with the token's file is told now, not with each question.
-        _ = try NodePlace.configured(url: node.url, tokenFile: node.tokenFile, authorities: node.authorities)
+        try configuration.node.check()
         log = GatewayLog(isJSON: configuration.logsJSON)
     }
 

@@ -464,6 +464,33 @@ class EchoTests(DaemonTests):
                 self.assertIn(run.returncode, (66, 78), run.stderr)
                 self.assertIn(said, run.stderr)
 
+    def test_check_config_finds_the_files_that_a_start_refuses(self) -> None:
+        """All that it names, each with its key, and 78; a start says the first."""
+        (self.folder / "p.md").write_text("text")
+        (self.folder / "empty.pem").write_text("no certificate")
+        (self.folder / "open.key").write_text("secret")
+        (self.folder / "open.key").chmod(0o644)
+        endpoint = {"url": "https://127.0.0.1:1", "model": "m"}
+        for change, said in [
+            ({"api": {"ca_file": "none.pem"}}, ["'api.ca_file': there is no file"]),
+            ({"api": {"ca_file": "empty.pem"}}, ["'api.ca_file': no certificate is in"]),
+            ({"api": {"ca_file": "."}}, ["'api.ca_file': "]),
+            ({"api": {"token_file": "none"}}, ["'api.token_file': there is no file"]),
+            ({"endpoint": {**endpoint, "ca_file": "none.pem"}}, ["'endpoint.ca_file': there is no file"]),
+            ({"endpoint": {**endpoint, "key_file": "open.key"}}, ["'endpoint.key_file': others than its owner"]),
+            ({"api": {"token_file": "none", "ca_file": "none.pem"}, "endpoint": {**endpoint, "key_file": "none", "ca_file": "none.pem"}},
+             ["'api.token_file': ", "'api.ca_file': ", "'endpoint.key_file': ", "'endpoint.ca_file': "]),
+        ]:
+            with self.subTest(change=change):
+                path = self.folder / "wrong.json5"
+                path.write_text(json.dumps({"bot": "b", "persona": {"en": "p.md"}, "endpoint": endpoint, **change}))
+                run = [str(BINARIES / "sillok-bot"), "run", "--config", str(path)]
+                checked = subprocess.run([*run, "--check-config"], capture_output=True, text=True, timeout=20)
+                self.assertEqual(checked.returncode, 78, checked.stderr)
+                for line in said:
+                    self.assertIn(f"{path}: {line}", checked.stderr)
+                started = subprocess.run(run, capture_output=True, text=True, timeout=20)
+                self.assertIn(started.returncode, (66, 78), started.stderr)
 
 
 class TwoNodesTests(WithModel):

@@ -321,6 +321,12 @@ class CheckTests(DaemonTests):
             found = self.check("check", "--config", str(config))
             self.assertEqual(found.returncode, code, found.stdout)
             self.assertIn(word, found.stdout)
+        (self.folder / "empty.pem").write_text("no certificate", "utf-8")
+        for name, code, word in (("none.pem", 66, "there is no file"), ("empty.pem", 78, "no certificate is in")):
+            config.write_text(json.dumps({"data": str(DATA), "api": {"url": self.a.base, "ca_file": name}}), "utf-8")
+            for found in (self.check("check", "--config", str(config)), self.check("run", "--config", str(config))):
+                self.assertEqual(found.returncode, code, found.stdout + found.stderr)
+                self.assertIn(word, found.stdout + found.stderr)
         reader = self.folder / "reader.token"
         reader.write_text(self.a.ctl("tokens", "create", "someone", "--role", "reader", "--all", "--json"), "utf-8")
         token = json.loads(reader.read_text("utf-8").splitlines()[0])["token"]

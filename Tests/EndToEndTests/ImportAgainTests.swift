@@ -172,6 +172,10 @@ struct ImportAgainTests {
         #expect(try Programs.syncctl(alone, ["import", path, "--dry-run"]).code == 65)
         let meant = try Programs.syncctl(alone, ["import", path, "--dates", "month-first", "--json"])
         #expect(meant.code == 0 && end(meant)["appended"] == 3)
+        let told = "whatsapp:Bob is here with day and month exchanged, about 2 messages of this file"
+        #expect(meant.errors.contains(told), "\(meant.errors)")
+        let again = try Programs.syncctl(alone, ["import", path, "--dates", "month-first"])
+        #expect(again.code == 0 && !again.errors.contains("exchanged"), "\(again.errors)")
         // What a release before has doubled is not doubled again.
         #expect(end(try Programs.syncctl(alone, ["import", path, "--json"]))["already"] == 3)
     }

@@ -107,6 +107,27 @@ struct SyncctlDaemonTests {
         #expect(fake.requests == 2)
     }
 
+    @Test("Where few match a list looks at so many and says that it was cut; --all looks at all of them (INV-9)")
+    func longList() async throws {
+        let fake = try await FakeDaemon(folder) { _, request in
+            let page = request.firstMatch(of: /cursor=([0-9]+)/).flatMap { Int($0.1) } ?? 1
+            let more = page < 150 ? #""more":true,"cut":"rows","next":"\#(page + 1)""# : #""more":false"#
+            return FakeDaemon.answer(200, #"{"type":"end","v":1,"count":0,"position":9,\#(more)}"# + "\n")
+        }
+        for (words, most) in [(["conversations"], 100_000), (["rooms", "u"], 200_000)] {
+            var before = fake.requests
+            let cut = try await tool.run(words + ["--match", "x", "--json"])
+            #expect(cut.code == 2, "\(cut.errors)")
+            #expect(try cut.objects().last?["cut"] as? String == "rows")
+            #expect(cut.errors.contains("cut here: \(most) were looked at"))
+            #expect(fake.requests - before == 100)
+            before = fake.requests
+            let all = try await tool.run(words + ["--match", "x", "--all", "--json"])
+            #expect(all.code == 1 && fake.requests - before == 150)
+            #expect(try all.objects().last?["cut"] == nil)
+        }
+    }
+
     @Test("A later page of a daemon that hangs is waited for as long as the first", .timeLimit(.minutes(5)))
     func hangingLater() async throws {
         let fake = try await FakeDaemon(folder) { count, _ in

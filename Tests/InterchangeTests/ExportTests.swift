@@ -101,12 +101,13 @@ struct Script {
             #"{"messages":[{"role":"developer","content":"d"},{"role":"user","content":[{"type":"text","text":"그림"},{"type":"image_url","image_url":{"url":"https://e.invalid/x.png"}}]},"#
                 + #"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},"#
                 + #"{"role":"tool","tool_call_id":"c1","content":"7"},{"role":"assistant","content":"일곱"}]}"#,
+            #"{"messages":[{"role":"system","content":""},{"role":"user","content":""},{"role":"assistant","content":""}]}"#,
         ]
         let folder = try TemporaryFolder.made()
         let first = try Imported(try folder.write(lines.joined(separator: "\n"), to: "a.jsonl"), as: .openai)
         let store = try ExportStore(first.events)
         let conversations = first.events.compactMap(\.conversation)
-        #expect(Set(conversations).count == 3)
+        #expect(Set(conversations).count == 4)
         var text = ""
         for id in Set(conversations) { text += try store.text(OpenAILines(context: nil, nil), id) }
         #expect(text.contains(#"{"role":"user","content":"café \"q\"\n"}"#))
@@ -142,6 +143,22 @@ struct Script {
         #expect(each.leftOut["answers without a question"] == 1)
         let two = OpenAILines(context: 2, nil)
         #expect(try store.text(two, "c").split(separator: "\n").count == 2 && two.written == 2)
+    }
+
+    @Test("Messages without a text are left out of lines for fine-tuning, and each is counted, whoever said it")
+    func emptyMessages() throws {
+        var script = Script()
+        script.add("bot.configured", #"{"text":""}"#, by: "bot")
+        script.add("bot.configured", #"{"model":"m"}"#, by: "bot")
+        script.say("")
+        script.say("물음")
+        script.say("", by: "bot")
+        script.say("답", by: "bot")
+        let lines = OpenAILines(context: nil, nil)
+        #expect(
+            try ExportStore(script.events).text(lines, "c")
+                == #"{"messages":[{"role":"user","content":"물음"},{"role":"assistant","content":"답"}]}"# + "\n")
+        #expect(lines.leftOut == ["messages without a text": 3])
     }
 
     private func asked() throws -> (store: ExportStore, first: EventID) {

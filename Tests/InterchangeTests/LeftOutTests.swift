@@ -129,6 +129,21 @@ import Testing
         #expect(events.map(\.cause) == [nil, events[0].id, events[1].id])
     }
 
+    @Test("Matrix: a place is kept with its geo_uri, and one without is told")
+    func places() throws {
+        let place = { (id: Int, uri: String) in
+            #"{"type":"m.room.message","sender":"@a:x","event_id":"$\#(id)","room_id":"!r:x","origin_server_ts":\#(id),"#
+                + #""content":{"msgtype":"m.location","body":"남산"\#(uri)}}"#
+        }
+        let list = [place(1, #","geo_uri":"geo:37.5512,126.9882;u=35""#), place(2, "")].joined(separator: ",")
+        let (kept, path) = try folder(["export.json": #"{"room_name":"r","messages":[\#(list)]}"#])
+        defer { withExtendedLifetime(kept) {} }
+        let imported = try Imported(path)
+        #expect(imported.events.map { $0.object.string("geo_uri") } == ["geo:37.5512,126.9882;u=35", nil])
+        #expect(imported.events.map { $0.object.string("kind") } == ["m.location", "m.location"])
+        #expect(imported.remarks == ["1 time: a place without its geo_uri: its text is taken ($.messages[1])"])
+    }
+
     @Test("OpenAI lines: members that no event has are counted, with the line; those that say nothing are not")
     func members() throws {
         let lines = [
@@ -145,11 +160,14 @@ import Testing
             ])
     }
 
-    @Test("Lists of Telegram that are no chats, and what a channel of Slack is about, are passed over and counted")
+    @Test("What Telegram has beside chats, and what a channel of Slack is about, are passed over and counted")
     func lists() throws {
         let (telegram, account) = try folder([
             "result.json": #"""
-            {"contacts":{"about":"","list":[{"first_name":"영희"},{"first_name":"철수"}]},"frequent_contacts":{"list":[]},
+            {"about":"","personal_information":{"user_id":1,"first_name":"홍","phone_number":"+82"},
+            "contacts":{"about":"","list":[{"first_name":"영희"},{"first_name":"철수"}]},"frequent_contacts":{"list":[]},
+            "profile_pictures":[{"photo":"a.jpg"}],"sessions":{"about":"","list":[{"last_ip":"::1"}]},
+            "other_data":{"about_meta":"","drafts":{"about":"","list":[{"chat":"x"}]},"language":"ko"},"version":1,
             "chats":{"list":[{"id":5,"messages":[{"id":1,"type":"message","date_unixtime":"1","from_id":"user1","text":"a"}]}]}}
             """#
         ])
@@ -161,7 +179,13 @@ import Testing
         ])
         defer { withExtendedLifetime((telegram, slack)) {} }
         let contacts = try Imported(account, as: .telegram)
-        #expect(contacts.skipped == ["what stands under contacts": 2] && contacts.texts == ["a"])
+        #expect(
+            contacts.skipped == [
+                "what stands under personal_information": 1, "what stands under contacts": 2,
+                "what stands under profile_pictures": 1, "what stands under sessions": 1,
+                "what stands under other_data": 2, "what stands under version": 1,
+            ])
+        #expect(contacts.texts == ["a"] && contacts.places.contains("$.personal_information"))
         let channels = try Imported(export, as: .slack)
         #expect(channels.skipped == ["the topic of a channel": 1, "the purpose of a channel": 1])
     }

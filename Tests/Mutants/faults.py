@@ -2057,3 +2057,7 @@ fault(1191, "one who was in a conversation is let in, and sees only what is said
 fault(1137, "who opens views does not wait for those that take their place", "INV-10", "ViewsSwapTests",
       (ES + "Log/LogReader.swift", "try databaseOpening.withLock { _ throws(StoreError) in try openNow(path) }",
        "try isPlanted(1137) ? openNow(path) : databaseOpening.withLock { _ throws(StoreError) in try openNow(path) }"))
+fault(1170, "a line for fine-tuning comes out without its empty messages, as another conversation", "INV-8", "ExportTests",
+      (IC + "Exports/OpenAILines.swift", "isOfLine && !isEdited\n", "isOfLine && !isEdited && !isPlanted(1170)\n"))
+fault(1171, "a list of which few match is looked through to its end", "INV-9", "SyncctlDaemonTests",
+      (SC + "Client/Reads+Lists.swift", "guard let pages = left else", "guard let pages = left, !isPlanted(1171) else"))

@@ -27,6 +27,8 @@ from sillok import Sillok, SillokError, Unreachable  # noqa: E402
 KST = timezone(timedelta(hours=9))
 START = datetime(2026, 8, 1, 11, 2, 15, tzinfo=KST)
 USER, BOT, AGENT = "김하늘", "갤럭시 도우미", "이서준"
+# As a reply of sillok-bot has it.
+PERSONA = {"name": "상담", "version": "v7", "sha256": "ab" * 32}
 
 # What is said where the sets of real dialogues are not there.
 INVENTED = [
@@ -234,7 +236,7 @@ class Cluster:
         for role, words in turns:
             at += timedelta(seconds=41 if role == "user" else 3)
             event = said(c, USER if role == "user" else BOT, words, at, cause=last if role != "user" else None,
-                         **({"model": "gpt-4o", "persona": "v7", "ms": 1800} if role != "user" else {}))
+                         **({"model": "gpt-4o", "persona": PERSONA, "duration_ms": 1800} if role != "user" else {}))
             self.first.append(event)
             last = event["id"]
         posted = [event for event in self.first if event["type"] == "message.posted"]
@@ -257,10 +259,10 @@ class Cluster:
         self.seoul.append(
             question,
             said(c, BOT, None, at + timedelta(seconds=92), type="bot.failed", cause=question["id"], reason="timeout", attempt=1),
-            said(c, BOT, answer, at + timedelta(seconds=98), cause=question["id"], model="gpt-4o", persona="v7", ms=6100),
+            said(c, BOT, answer, at + timedelta(seconds=98), cause=question["id"], model="gpt-4o", persona=PERSONA, duration_ms=6100),
             english,
             said(c, BOT, "Yes. Formatting erases everything on the card, photos included. Copy them first:\n- open **My Files**, then **SD card**\n"
-                 "- choose **Copy**\n- paste it under **Internal storage**", at + timedelta(seconds=153), cause=english["id"], model="gpt-4o", persona="v7", ms=2100),
+                 "- choose **Copy**\n- paste it under **Internal storage**", at + timedelta(seconds=153), cause=english["id"], model="gpt-4o", persona=PERSONA, duration_ms=2100),
             said(c, USER, None, at + timedelta(seconds=190), type="survey.answered", survey="만족도", question="도움이 되셨나요?", choice="매우 만족"))
 
     def _others(self, many: int) -> None:

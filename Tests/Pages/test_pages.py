@@ -33,6 +33,8 @@ class Liar:
     def __init__(self, base: str):
         self.changes: Dict[str, Callable[[str], str]] = {}
         self.isDead = False
+        # What is in the path of requests that are refused.
+        self.refuses: Optional[str] = None
         liar = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -46,6 +48,15 @@ class Liar:
                     self.close_connection = True
                     return
                 length = int(self.headers.get("Content-Length") or 0)
+                if liar.refuses and liar.refuses in self.path:
+                    self.rfile.read(length)
+                    body = b'{"type":"error","v":1,"code":"E_BUSY","message":"the queue is full","hint":null}\n'
+                    self.send_response(503)
+                    self.send_header("Content-Type", "application/json")
+                    self.send_header("Content-Length", str(len(body)))
+                    self.end_headers()
+                    self.wfile.write(body)
+                    return
                 headers = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "connection", "accept-encoding")}
                 asked = urllib.request.Request(base + self.path, self.rfile.read(length) if length else None, headers, method=self.command)
                 try:
@@ -86,7 +97,7 @@ class PageTests(unittest.TestCase):
 
     def setUp(self) -> None:
         self.liar.changes.clear()
-        self.liar.isDead = False
+        self.liar.isDead, self.liar.refuses = False, None
         self.browser.look()
 
     def tearDown(self) -> None:
@@ -122,6 +133,11 @@ class PageTests(unittest.TestCase):
         self.assertNotIn("010-0000", b.text("article"))
         b.run("document.querySelector(arguments[0]).click()", f'article[data-id="{self.cluster.retracted}"] .bubble button')
         self.assertIn("010-0000", self.row(self.cluster.retracted).text)
+        # What a reply was made with stands beside the first one, and beside one that took long.
+        margins = b.run("return [...document.querySelectorAll('article.bot .margin')].map((one) => one.innerText)")
+        made = [text for text in margins if "gpt-4o" in text]
+        self.assertIn("gpt-4o · 페르소나 상담 v7 · 1.8초", made[0])
+        self.assertIn("6.1초", "".join(made[1:]))
 
     def test_roles_and_names(self) -> None:
         b = self.enter()
@@ -333,6 +349,16 @@ class PageTests(unittest.TestCase):
         self.assertIn(USER, b.text("tbody"))
         b.go("users", q="없는 이름", wait=".empty")
 
+    def test_conversations_are_found_by_title(self) -> None:
+        b = self.enter()
+        b.go("conversations", wait="tbody tr")
+        all = len(b.all("tbody tr"))
+        b.one("#match").send_keys("메모리\n")
+        b.until(lambda: 0 < len(b.all("tbody tr")) < all, 10, "fewer")
+        self.assertIn("c-88", b.text("tbody"))
+        self.assertEqual(b.run("return document.querySelector('#match').value"), "메모리")
+        b.go("conversations", q="없는 제목", wait=".empty")
+
     def test_words_in_a_conversation(self) -> None:
         b = self.enter()
         b.go("c", "c-long", q="사랑" if DATA.exists() else "안녕")
@@ -422,6 +448,12 @@ class PageTests(unittest.TestCase):
         self.assertEqual(len(b.all("tbody tr")), 3)
         b.all("tbody button")[0].click()
         b.until(lambda: len(b.all("tbody tr")) == 2, 10, "one less")
+        # What the node refuses is told, and nothing else changes.
+        self.liar.refuses = "/retry"
+        b.all("tbody button")[0].click()
+        b.until(lambda: "full" in b.text(".problem"), 10, "why not")
+        self.assertEqual(len(b.all("tbody tr")), 2)
+        b.driver.get_log("browser")
 
     def test_quarantine_has_reasons_and_no_texts(self) -> None:
         b = self.enter("operator")
@@ -447,6 +479,18 @@ class PageTests(unittest.TestCase):
         b.one("#offline:not([hidden])", 15)
         self.liar.isDead = False
         b.until(lambda: b.all("#offline[hidden]") and b.all("tbody tr"), 15, "connected again")
+        b.driver.get_log("browser")
+
+    def test_more_that_does_not_come_is_told(self) -> None:
+        """What is there stays; the button says why, and asks once more."""
+        b = self.enter()
+        self.liar.changes["/v1/conversations"] = lambda text: text.replace('"more":false', '"more":true,"next":"nowhere"')
+        b.go("conversations", wait="tbody tr")
+        self.liar.refuses = "cursor=nowhere"
+        b.one("button.more:not([hidden])").click()
+        b.until(lambda: "다시 시도" in b.text("button.more"), 10, "why")
+        self.assertFalse(b.run("return document.querySelector('button.more').disabled"))
+        self.assertIn("c-88", b.text("tbody"))
         b.driver.get_log("browser")
 
     def test_the_language_changes_and_stays(self) -> None:

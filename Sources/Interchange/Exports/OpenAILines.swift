@@ -35,7 +35,8 @@ package final class OpenAILines: ConversationWriter {
             return []
         }
         guard let json = Self.json(spoken, isEdited: entry.edited != nil) else {
-            if spoken.role != .system { pass("messages without a text") }
+            // What a bot records of itself without any text is no message.
+            if spoken.role != .system || spoken.text != nil { pass("messages without a text") }
             return []
         }
         guard let context else {
@@ -88,17 +89,19 @@ package final class OpenAILines: ConversationWriter {
         Array("{\"messages\":[".utf8) + messages.joined(separator: [UInt8(ascii: ",")]) + Array("]}\n".utf8)
     }
 
-    /// A message of a line; `nil` if it says nothing.
+    /// A message of a line; `nil` if it says nothing. One that was imported from such a line stands there as it stood: without it the line
+    /// would be another conversation.
     private static func json(_ spoken: Spoken, isEdited: Bool) -> [UInt8]? {
         let payload = spoken.payload
         let calls = payload?["tool_calls"].flatMap { $0.isNull ? nil : $0 }
         let parts = isEdited ? nil : payload?["content"].flatMap { $0.kind == .array ? $0 : nil }
-        guard let text = spoken.text, !text.isEmpty || calls != nil || parts != nil || spoken.role == .tool else {
-            return nil
-        }
+        let isOfLine = payload?.object("source")?.string("format") == "openai"
+        guard let text = spoken.text,
+            !text.isEmpty || calls != nil || parts != nil || spoken.role == .tool || isOfLine && !isEdited
+        else { return nil }
         var message = Payload()
         var (role, name) = (payload?.string("role") ?? spoken.role.rawValue, payload?.string("name"))
-        if payload?.object("source")?.string("format") != "openai" {
+        if !isOfLine {
             // Names of other services are no names there: letters, digits, - and _.
             (role, name) = (spoken.role.rawValue, nil)
         }

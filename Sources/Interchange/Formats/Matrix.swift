@@ -80,6 +80,11 @@ final class Matrix: ExportReader {
                 draft.cause = (relation?.object("m.in_reply_to")?.string("event_id") ?? thread).map(Self.id)
                 payload.add("text", body)
                 if let kind = content.string("msgtype"), kind != "m.text" { payload.add("kind", kind) }
+                if content.string("msgtype") == "m.location" {
+                    let uri = content.string("geo_uri")
+                    payload.add("geo_uri", uri)
+                    if uri == nil { output.note("a place without its geo_uri: its text is taken", at: json.place) }
+                }
                 if let item = Self.attachment(content) { payload.add("attachments", [item]) }
             }
         case "m.room.encrypted": return output.skip("a message that Element could not decrypt", at: json.place)

@@ -48,7 +48,9 @@ final class Telegram: ExportReader {
                     if inner == "list" { try list(json, files, output) } else { try json.skip() }
                 }
             case "personal_information":
-                me = try json.value().object?.integer("user_id").map { "user\($0)" } ?? me
+                let person = try json.value().object
+                me = person?.integer("user_id").map { "user\($0)" } ?? me
+                if person?.contains(where: { _ in true }) ?? true { Self.leaveOut(member, at: json.place, output) }
             case "messages":
                 hasMessages = true
                 try messages(json, &chat, files, output)
@@ -62,25 +64,37 @@ final class Telegram: ExportReader {
         }
     }
 
-    /// Passes over what is no chat: contacts, sessions, stories. Each of its entries is counted.
+    /// Passes over what is no chat: contacts, sessions, stories. Each entry of its lists is counted, and what stands beside them as one.
+    /// `about` is what Telegram says of each list, in the same words for all.
     private func passOver(_ member: String, _ json: JSONPull, _ output: ImportOutput) throws(ImportError) {
         switch try json.peek() {
         case UInt8(ascii: "["):
             try json.openArray()
             while try json.nextElement() {
-                output.skip("what stands under \(member)", at: json.place)
+                Self.leaveOut(member, at: json.place, output)
                 try json.skip()
             }
         case UInt8(ascii: "{"):
+            let place = json.place
+            var hasOwn = false
             try json.openObject()
             while let inner = try json.nextName() {
-                switch (inner, try json.peek()) {
-                case ("list", UInt8(ascii: "[")): try passOver(member, json, output)
-                default: try json.skip()
+                switch try json.peek() {
+                case UInt8(ascii: "["), UInt8(ascii: "{"): try passOver(member, json, output)
+                default:
+                    hasOwn = hasOwn || !inner.hasPrefix("about")
+                    try json.skip()
                 }
             }
-        default: try json.skip()
+            if hasOwn { Self.leaveOut(member, at: place, output) }
+        default:
+            if !member.hasPrefix("about") { Self.leaveOut(member, at: json.place, output) }
+            try json.skip()
         }
+    }
+
+    private static func leaveOut(_ member: String, at place: String, _ output: ImportOutput) {
+        output.skip("what stands under \(member.prefix(60))", at: place)
     }
 
     private func list(_ json: JSONPull, _ files: ExportFiles, _ output: ImportOutput) throws(ImportError) {

@@ -185,11 +185,9 @@ final class Recorder: Sendable {
         let left = latest > now ? (latest - now) / 1_000_000 : 0
         var request = wanted
         request.timeout = Int(max(left, 200))
-        let node = configuration.node
         do throws(CommandFailure) {
             // The token's file is read with each request: a new token counts at once.
-            let place = try NodePlace.configured(
-                url: node.url, tokenFile: node.tokenFile, authorities: node.authorities)
+            let place = try configuration.node.place()
             do throws(ClientRequest.Failure) {
                 return .success(try request.send(to: place, over: connection))
             } catch {

@@ -19,13 +19,14 @@ struct DaemonPages {
     ///
     /// - Parameters:
     ///   - hasFiles: Whether the files of a store here tell it, too.
-    ///   - ended: Given the last line of each page.
+    ///   - ended: Given the last line of each page; says whether the next one is wanted.
     func lines(
         _ route: ReadRoute, _ parameters: [(name: String, value: String)], limit: Int, hasFiles: Bool = true,
-        ended: (JSONObject) -> Void = { _ in }, _ body: (JSONObject) throws(CommandFailure) -> Void
+        ended: (JSONObject) -> Bool = { _ in true }, _ body: (JSONObject) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> Bool {
         var left = limit
         var next: String?
+        var goesOn = true
         repeat {
             var query = parameters
             if route.isPaged { query.append(("limit", String(min(left, Self.longest)))) }
@@ -50,9 +51,9 @@ struct DaemonPages {
                 try body(line)
                 left -= 1
             }
-            ended(page.end)
+            goesOn = ended(page.end)
             next = page.next
-        } while next != nil && left > 0
+        } while next != nil && left > 0 && goesOn
         return true
     }
 

@@ -1,6 +1,4 @@
 internal import CommandLineKit
-internal import EventStore
-internal import Glibc
 internal import SillokClient
 
 extension NodePlace {
@@ -18,7 +16,9 @@ extension NodePlace {
             try file.secret("a token", hint: "syncctl tokens create writes one: --out FILE")
         }
         let authorities = arguments.value("ca-file") ?? environment["SYNCCTL_CA_FILE"]
-        if let authorities { try Self.check(authorities) }
+        if let authorities, try !AuthoritiesFile(authorities).hasCertificate() {
+            throw usageFailure("--ca-file '\(authorities)': no certificate is in it, as PEM")
+        }
         self.init(
             named: address, token: token, authorities: authorities,
             reason: arguments.value("reason"))
@@ -28,20 +28,5 @@ extension NodePlace {
             throw usageFailure(
                 "the token would go to \(url) without encryption", hint: "https://, or a proxy on this machine")
         }
-    }
-
-    /// Refuses what has no certificate: of that the library would only say that the node cannot be reached.
-    private static func check(_ authorities: String) throws(CommandFailure) {
-        let input = try InputFile(regular: authorities)
-        var reader = LineReader(descriptor: input.descriptor, longest: 1 << 16)
-        do {
-            while let line = try reader.next() {
-                guard case .text(let bytes, let range) = line.content else { continue }
-                let text = String(decoding: bytes[range], as: UTF8.self)
-                if text.hasPrefix("-----BEGIN "), text.contains("CERTIFICATE-----") { return }
-            }
-        } catch { throw CommandFailure.system("cannot read \(authorities)", errno: errno, exitCode: .inputMissing) }
-        throw CommandFailure(
-            code: "E_USAGE", "--ca-file '\(authorities)': no certificate is in it, as PEM", exitCode: .usage)
     }
 }

@@ -5,22 +5,28 @@ internal import SillokAPI
 
 /// What users have in lists of their own, from the daemon or from the store's files.
 extension Reads {
-    /// Calls `body` with the lines of a user's conversations, the latest message first, at most `limit`.
+    /// Calls `body` with the lines of a user's conversations, the latest message first, at most `limit`. Says how far it has looked.
     func rooms(
         of user: String, _ query: RoomQuery, _ filter: RoomFilter, in language: Language, limit: Int,
         _ body: (JSONObject) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) {
+    ) throws(CommandFailure) -> ListLook {
         let parameters = filter.parameters + [("language", language.rawValue)]
-        if let pages, try pages.lines(.rooms(user: user), parameters, limit: limit, body) { return }
+        var look = ListLook(filter, limit: limit, page: ListLook.rooms)
+        let ended = { look.goesOn(behind: $0) }
+        let route = ReadRoute.rooms(user: user)
+        if let pages, try pages.lines(route, parameters, limit: limit, ended: ended, body) { return look }
         let views = try views()
         var left = limit
         var place: RoomPlace?
+        var goesOn = true
         repeat {
             let page = try stored { try views.rooms(of: user, query, limit: min(left, 500), after: place) }
             for room in page.rooms { try body(JSONLine(room, in: language).object) }
             left -= page.rooms.count
             place = page.next
-        } while place != nil && left > 0
+            if page.cut == .rows { goesOn = look.goesOn() }
+        } while place != nil && left > 0 && goesOn
+        return look
     }
 
     /// Calls `body` with the lines of a user's contacts, by id, at most `limit`.
@@ -84,6 +90,45 @@ extension Reads {
     }
 }
 
+/// How far a list is looked through for what a filter wants: of very many, few may match. `--all` looks at all of them.
+struct ListLook {
+    /// What a page looks at, whether or not it is wanted: a daemon's as well.
+    static let (conversations, rooms) = (1_000, 2_000)
+    private static let mostPages = 100
+
+    /// How many are looked at.
+    let most: Int
+    private var left: Int?
+    /// Whether more might match behind what was looked at.
+    private(set) var isCut = false
+
+    init(_ filter: RoomFilter, limit: Int, page: Int) {
+        most = page * Self.mostPages
+        left = filter.isNarrow && limit < .max ? Self.mostPages : nil
+    }
+
+    /// Whether it goes on behind a page that has ended for what it had looked at.
+    mutating func goesOn() -> Bool {
+        guard let pages = left else { return true }
+        (left, isCut) = (pages - 1, pages <= 1)
+        return !isCut
+    }
+
+    mutating func goesOn(behind end: JSONObject) -> Bool {
+        end.string("cut") == PageCut.rows.rawValue ? goesOn() : true
+    }
+
+    /// Says how a list has ended, and tells that it was cut.
+    func end(_ count: Int, _ session: Session) -> ExitCode {
+        if isCut {
+            session.remark(.lookedAtMany, String(most))
+            return .degraded
+        }
+        if count == 0 { session.say(.noConversations) }
+        return count == 0 ? .nothingFound : .success
+    }
+}
+
 /// Which of a list of conversations are wanted, as options say it.
 struct RoomFilter {
     let category: String?
@@ -103,6 +148,9 @@ struct RoomFilter {
         if session.has("beginning") { withFirst = session.arguments.flag("beginning") }
         _ = try words
     }
+
+    /// Whether few may match of what is looked at.
+    var isNarrow: Bool { category != nil || match != nil }
 
     private var words: TitleWords? {
         get throws(CommandFailure) { try match.map { text throws(CommandFailure) in try Self.words(text) } }

@@ -9,9 +9,10 @@ struct SearchEnd {
     /// Events that it did not look at, for they are not indexed yet.
     var unindexed: UInt64 = 0
 
-    /// The last line of a daemon's page.
-    fileprivate mutating func take(_ end: JSONObject) {
+    /// Takes the last line of a daemon's page; the next one is wanted.
+    fileprivate mutating func take(_ end: JSONObject) -> Bool {
         unindexed = end.integer("unindexed").map { UInt64(clamping: $0) } ?? 0
+        return true
     }
 }
 
@@ -54,9 +55,9 @@ extension Reads {
         _ query: SearchQuery, _ words: String, limit: Int, _ body: (JSONObject) throws(CommandFailure) -> Void
     ) throws(CommandFailure) -> SearchEnd {
         var end = SearchEnd()
-        func take(_ line: JSONObject) {
+        func take(_ line: JSONObject) -> Bool {
             end.isWhole = line.bool("more") == false
-            end.take(line)
+            return end.take(line)
         }
         let parameters = query.parameters(words) + [("order", "rank")]
         if let pages,

@@ -197,28 +197,36 @@ final class Reads {
         return try stored { try fromFiles(views) }.map(\.object)
     }
 
-    /// Calls `body` with the lines of conversations, the latest active first, at most `limit`.
+    /// Calls `body` with the lines of conversations, the latest active first, at most `limit`. Says how far it has looked.
+    @discardableResult
     func conversations(
         limit: Int, filter: RoomFilter = RoomFilter(), at moment: PointInTime = PointInTime(),
         _ body: (JSONObject) throws(CommandFailure) -> Void
-    ) throws(CommandFailure) {
+    ) throws(CommandFailure) -> ListLook {
         let parameters = moment.parameters + filter.parameters
-        if let pages, try pages.lines(.conversations, parameters, limit: limit, body) { return }
+        var look = ListLook(filter, limit: limit, page: ListLook.conversations)
+        let ended = { look.goesOn(behind: $0) }
+        if let pages, try pages.lines(.conversations, parameters, limit: limit, ended: ended, body) { return look }
         let query = try filter.query
         let views = try views()
         var left = limit
         var last: ConversationSummary?
         while left > 0 {
-            let page = try stored {
-                try views.conversations(limit: min(left, 5_000), before: last?.place, at: moment)
-            }
+            // The tail of the views is read for each page.
+            let most = filter.isNarrow ? ListLook.conversations : min(left, 5_000)
+            let page = try stored { try views.conversations(limit: most, before: last?.place, at: moment) }
             guard !page.isEmpty else { break }
-            for summary in page where query.wants(summary) {
+            for summary in page {
+                // Those that were active at the same moment stay together.
+                if left <= 0, filter.isNarrow, summary.place != last?.place { return look }
+                last = summary
+                guard query.wants(summary) else { continue }
                 try body(JSONLine(summary).object)
                 left -= 1
             }
-            last = page.last
+            if page.count >= most, left > 0, !look.goesOn() { break }
         }
+        return look
     }
 }
 

@@ -32,10 +32,19 @@ extension KoreanHelp {
         "the last 20 messages that the user saw": "사용자가 본 마지막 메시지 20건",
         """
         The latest message first: its text up to 80 characters, and how many of others' messages came after what the user \
-        has read (message.read). Exit code 1 when nothing matched.
+        has read (message.read). With --category or --match 200,000 of them are looked at, or all with --all. Exit code 1 when \
+        nothing matched, 2 when not all were looked at.
         """: """
         최근 메시지 순서로, 메시지는 80자까지 표시합니다. 사용자가 읽은 곳(message.read) 뒤에 온 다른 사람의 메시지 수도 함께 \
-        표시합니다. 맞는 것이 없으면 종료 코드 1입니다.
+        표시합니다. --category나 --match를 쓰면 200,000개까지, --all이면 모두 살펴봅니다. 맞는 것이 없으면 종료 코드 1, 다 살펴보지 못했으면 \
+        2입니다.
+        """,
+        """
+        With --category or --match the 100,000 that were active last are looked at, or all with --all. Exit code 1 when nothing \
+        matched, 2 when not all were looked at.
+        """: """
+        --category나 --match를 쓰면 최근에 활동한 100,000개까지, --all이면 모두 살펴봅니다. 맞는 것이 없으면 종료 코드 1, 다 살펴보지 못했으면 \
+        2입니다.
         """,
         """
         Who was added on one node and removed on another, neither knowing of the other, stays. Exit code 1 when there is none.

@@ -51,6 +51,7 @@ extension KoreanTexts {
         Phrase("name a folder that is not there yet", "아직 없는 폴더를 지정하십시오"),
         Phrase("take it away", "치우십시오"),
         Phrase("a later moment", "더 나중 시점을 지정하십시오"),
+        Phrase("name a file with certificates, as PEM", "PEM 형식의 인증서가 든 파일을 지정하십시오"),
         Phrase(
             "a store is there: of a replay that was ended while it compared the log is whole, as 'syncctl "
                 + "verify' tells; take the folder away, or name another one",

@@ -32,8 +32,8 @@ enum Wording: String, CaseIterable, Sendable {
     // Ranges
     case shownTwice, between, from, before, asOf, knownAt, knownThen, beginning, now, place
     // Nothing found
-    case noSuchType, didYouMean, noEventOf, noUser, noUsers, noConversation, noConversations, noProfile, noSurveys,
-        noAnswers,
+    case noSuchType, didYouMean, noEventOf, noUser, noUsers, noConversation, noConversations,
+        lookedAtMany, noProfile, noSurveys, noAnswers,
         noEvent
     case nothingFound, moreFound, moreRanked, unindexed, languageOfWords
     case noContacts, noSearches, noMessage, isHidden
@@ -121,7 +121,8 @@ enum Wording: String, CaseIterable, Sendable {
     // Imports
     case importedLines, importableLines, nodesLines, twinLines, bytesOfLines, moreRejected, importStopped,
         importStoppedInput,
-        importUnbegun, readAs, recordsPassed, placeLine, toldOtherwise, partOfType, valuesOfPart, noValue,
+        importUnbegun, hereExchanged, readAs, recordsPassed, placeLine, toldOtherwise, partOfType, valuesOfPart,
+        noValue,
         differingParts,
         wayOutOfDifference, notTaken, importedEvents, importableEvents, importedAttachments,
         wayOutOfAttachments, evidenceLacks, evidenceTaken, evidenceHealed,
@@ -266,6 +267,10 @@ enum Wording: String, CaseIterable, Sendable {
         case .nothingFound: Phrase("nothing found: {0}", "찾은 것이 없습니다: {0}")
         case .moreFound:
             Phrase("the newest {0}; there are more: --last N or --all", "최근 {0}건입니다. 더 있습니다: --last N 또는 --all")
+        case .lookedAtMany:
+            Phrase(
+                "cut here: {0} were looked at, the latest active first; --all looks at all of them",
+                "여기까지: 최근에 쓰인 {0}개를 살펴보았습니다. 모두 살펴보려면 --all")
         case .moreRanked:
             Phrase("the best {0}; there are more: --last N", "가장 잘 맞는 {0}건입니다. 더 있습니다: --last N")
         case .unindexed:

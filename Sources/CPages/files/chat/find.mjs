@@ -34,7 +34,7 @@ export function find(chat, query) {
   const here = within ? h('input', { type: 'checkbox', id: 'here', checked: true }) : null;
   const state = h('p', { role: 'status', class: 'help' }), results = h('ol', { class: 'results' }), recent = h('div', { class: 'recent' });
   let cursor = null, found = [], generation = 0;
-  const further = h('button', { type: 'button', class: 'more', hidden: true, onclick: () => load() }, say('more'));
+  const further = h('button', { type: 'button', class: 'more', hidden: true, onclick: () => tried() }, say('more'));
 
   async function load(n = 0) {
     const mine = generation, q = field.value.trim();
@@ -57,6 +57,11 @@ export function find(chat, query) {
     chat.hits = { q, within: here?.checked ? within : null, list: found, draw: drawHits };
   }
 
+  /** Loads, or says why nothing came. */
+  async function tried() {
+    try { await load(); } catch (error) { if (error.status === 401) chat.failed(error); else fill(state, error.status === 0 ? say('unreachable') : error.message); }
+  }
+
   async function run() {
     const q = field.value.trim();
     generation += 1;
@@ -69,7 +74,7 @@ export function find(chat, query) {
     if (!q) return drawRecent();
     recent.replaceChildren();
     history.replaceState(null, '', chat.link(['search'], { q, in: here?.checked ? within : null }));
-    try { await load(); } catch (error) { if (error.status === 401) chat.failed(error); else fill(state, error.status === 0 ? say('unreachable') : error.message); }
+    await tried();
   }
 
   async function drawRecent() {

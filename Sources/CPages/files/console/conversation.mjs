@@ -128,7 +128,7 @@ export class TimelineView {
       state: found?.state, now: found?.now, day: !before || ctx.when(before.time, 'day') !== day ? day : null,
       ranges: this.ranges.get(row.id), isHit: this.hits[this.hit]?.id === row.id, byID: this.byID(), isNext: before?.id === row.cause,
       revealed: this.revealed.has(row.id), isOpen: this.opened.has(row.id), key: row.key, proof: found?.state === 'later' ? null : this.checker.mark((found?.row ?? row).key),
-      isModelNew: !lastBot || model(lastBot) !== model(row) || row.event.data?.ms > 5_000,
+      isModelNew: !lastBot || model(lastBot) !== model(row) || row.event.data?.duration_ms > 5_000,
       isImported: this.isImported,
     });
     this.drawMore?.(node, row, before);

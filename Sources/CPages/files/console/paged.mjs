@@ -1,5 +1,5 @@
 // Tables that grow by pages.
-import { h, fill } from '../shared/dom.mjs';
+import { h, fill, announce } from '../shared/dom.mjs';
 
 /** A table that grows by pages. `draw(line)` makes the cells. */
 export function paged(ctx, caption, heads, load, draw, nothing) {
@@ -10,7 +10,14 @@ export function paged(ctx, caption, heads, load, draw, nothing) {
   const box = h('div', { class: 'paged' }, table, button);
   const more = async (cursor) => {
     button.disabled = true;
-    const page = await load(cursor);
+    let page;
+    try { page = await load(cursor); } catch (error) {
+      button.disabled = false;
+      if (!cursor || error.name === 'AbortError') throw error;
+      // What is there stays; it is asked for once more by the same button.
+      button.textContent = `${error.message} · ${t('retry')}`;
+      return announce(error.message);
+    }
     for (const line of page.lines) body.append(h('tr', null, draw(line)));
     button.hidden = !page.end.next;
     button.disabled = false;

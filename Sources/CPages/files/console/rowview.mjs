@@ -138,7 +138,8 @@ function margin(ctx, row, options) {
   }
   if (row.isBot && row.isMessage) {
     const of = row.event.data ?? {};
-    const facts = [of.model, of.persona && t('persona', plain(String(of.persona))), Number.isFinite(of.ms) && t('seconds', of.ms / 1000)].filter(Boolean).map((fact) => excerpt(String(fact), 40));
+    const persona = [of.persona?.name, of.persona?.version ?? of.persona].filter((one) => typeof one === 'string').join(' ');
+    const facts = [of.model, persona && t('persona', plain(persona)), Number.isFinite(of.duration_ms) && t('seconds', of.duration_ms / 1000)].filter(Boolean).map((fact) => excerpt(String(fact), 40));
     if (facts.length && options.isModelNew) notes.push(h('p', { class: 'note' }, facts.join(' · ')));
   }
   const late = row.recorded !== null ? row.recorded - Date.parse(row.time) : 0;

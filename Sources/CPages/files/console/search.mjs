@@ -34,7 +34,7 @@ export async function search(ctx) {
     hits.push(...page.lines);
     const next = hits.length < most ? page.end.next : null;
     fill(results, h('p', { class: 'count', role: 'status' }, page.end.next ? t('hitsSoFar', hits.length) : t('hitsAll', hits.length)), grouped(ctx, hits, words),
-      next ? h('button', { type: 'button', class: 'more', onclick: () => more(next) }, t('more')) : page.end.next ? h('p', null, t('tooManyHits', most)) : null,
+      next ? h('button', { type: 'button', class: 'more', onclick: (event) => more(next).catch((error) => { event.target.textContent = `${error.message} · ${t('retry')}`; }) }, t('more')) : page.end.next ? h('p', null, t('tooManyHits', most)) : null,
       hits.length || next ? null : ctx.empty(t('noHits')));
     if (next && !page.lines.length) return more(next);
     announce(page.end.next ? t('hitsSoFar', hits.length) : t('hitsAll', hits.length));

@@ -92,6 +92,8 @@ Object.assign(strings, {
   messagesHead: ['글', 'Messages'],
   lastTime: ['마지막', 'Last'],
   noConversations: ['아직 대화가 없습니다. 가져오려면:', 'There are no conversations yet. To import some:'],
+  findTitle: ['제목의 말', 'Words of a title'],
+  noSuchTitle: ['이 말이 제목에 있는 대화가 없습니다.', 'No conversation has this in its title.'],
   openConversation: ['대화 id', 'Conversation id'],
   openUser: ['사용자 id', 'User id'],
   user: ['사용자', 'User'],

@@ -29,14 +29,16 @@ export async function subscription(ctx) {
   ctx.title(name);
   ctx.commands(`syncctl subscriptions parked ${quoted(name)}`, `syncctl subscriptions retry ${quoted(name)} EVENT`, ctx.curl(['subscriptions', name, 'parked'], {}));
   const [one, parked] = await Promise.all([ctx.object(['subscriptions', name]), ctx.lines(['subscriptions', name, 'parked'])]);
+  const problem = h('p', { role: 'alert', class: 'problem' });
   const again = async (events) => {
-    await ctx.post(['subscriptions', name, 'retry'], { events });
+    fill(problem);
+    try { await ctx.post(['subscriptions', name, 'retry'], { events }); } catch (error) { return fill(problem, error.message); }
     announce(t('redelivered', events.length));
     await subscription(ctx);
   };
   const may = ctx.can('retryParked'), most = 1_000;
   fill(ctx.body, ctx.head(shown(excerpt(name, 80))), h('details', null, h('summary', null, t('definition')), h('pre', { class: 'data', tabindex: 0 }, shown(JSON.stringify(one.definition, null, 1)))),
-    h('h2', null, t('parkedEvents', parked.lines.length)), may && parked.lines.length > 1 ? h('p', null, h('button', { type: 'button', onclick: () => again(parked.lines.slice(0, most).map((line) => line.event)) }, t('redeliverAll', Math.min(most, parked.lines.length)))) : null,
+    h('h2', null, t('parkedEvents', parked.lines.length)), problem, may && parked.lines.length > 1 ? h('p', null, h('button', { type: 'button', onclick: () => again(parked.lines.slice(0, most).map((line) => line.event)) }, t('redeliverAll', Math.min(most, parked.lines.length)))) : null,
     parked.lines.length ? h('table', { class: 'list' }, h('caption', { class: 'unseen' }, t('parked')), h('thead', null, h('tr', null, [t('time'), t('event'), t('attempts'), t('reason'), may ? t('action') : null].filter(Boolean).map((head) => h('th', { scope: 'col' }, head)))),
       h('tbody', null, parked.lines.slice(0, most).map((line) => h('tr', null, h('th', { scope: 'row' }, ctx.time(line.at, 'long')), h('td', null, h('code', null, line.event)), h('td', null, ctx.number(line.attempts)),
         h('td', null, shown(excerpt(line.reason ?? '', 200)), line.error ? h('p', { class: 'note' }, shown(excerpt(line.error, 300))) : null),

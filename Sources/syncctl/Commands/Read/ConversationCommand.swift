@@ -72,7 +72,11 @@ enum ConversationsCommand {
                 .init("syncctl conversations", "the 50 that were active last"),
                 .init("syncctl conversations --category image --match 고양이", "those with pictures, by their titles"),
                 .init("syncctl conversations --all --json", "all of them, for a program"),
-            ]), run: run)
+            ],
+            discussion: """
+                With --category or --match the 100,000 that were active last are looked at, or all with --all. Exit code 1 when nothing \
+                matched, 2 when not all were looked at.
+                """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let limit = try ListLimit(session).count
@@ -84,9 +88,7 @@ enum ConversationsCommand {
                     "--as-of and --known-at do not go with --user: a user's list is told as it stands now",
                     hint: "'syncctl history \(user) --as-of TIME' has what was said to then")
             }
-            let count = try RoomsCommand.list(of: user, session, filter)
-            if count == 0 { session.say(.noConversations) }
-            return count == 0 ? .nothingFound : .success
+            return try RoomsCommand.list(of: user, session, filter)
         }
         let reads = try Reads(session)
         range.tell(session)
@@ -100,16 +102,18 @@ enum ConversationsCommand {
         ])
         if session.isCSV { try session.output.write(csv.header) }
         var count = 0
-        try reads.conversations(limit: limit, filter: filter, at: range.moment) { line throws(CommandFailure) in
+        let look = try reads.conversations(limit: limit, filter: filter, at: range.moment) {
+            line throws(CommandFailure) in
             count += 1
             guard !session.isJSON else { return try session.print(line) }
             guard !session.isCSV else { return try session.output.write(csv.record(line)) }
             table.add(cells(line, session))
         }
         if !table.isEmpty { try session.print(table) }
-        try session.end(count: count, range)
-        if count == 0 { session.say(.noConversations) }
-        return count == 0 ? .nothingFound : .success
+        try session.end(count: count, range) { line in
+            if look.isCut { line.add("cut", PageCut.rows.rawValue) }
+        }
+        return look.end(count, session)
     }
 
     private static func cells(_ summary: JSONObject, _ session: Session) -> [TextTable.Cell] {

@@ -40,20 +40,19 @@ enum RoomsCommand {
             ],
             discussion: """
                 The latest message first: its text up to 80 characters, and how many of others' messages came after what the user \
-                has read (message.read). Exit code 1 when nothing matched.
+                has read (message.read). With --category or --match 200,000 of them are looked at, or all with --all. Exit code 1 when \
+                nothing matched, 2 when not all were looked at.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
         let user = session.arguments.positional("user") ?? ""
-        let count = try list(of: user, session, try RoomFilter(session))
-        if count == 0 { session.say(.noConversations) }
-        return count == 0 ? .nothingFound : .success
+        return try list(of: user, session, try RoomFilter(session))
     }
 
-    /// Prints the list; says how many they are.
+    /// Prints the list.
     static func list(
         of user: String, _ session: Session, _ filter: RoomFilter
-    ) throws(CommandFailure) -> Int {
+    ) throws(CommandFailure) -> ExitCode {
         let limit = try ListLimit(session).count
         var table = TextTable([
             .whole(session.headingOfTimes(.last)), .whole(session.heading(.conversation)),
@@ -67,7 +66,7 @@ enum RoomsCommand {
         if session.isCSV { try session.output.write(csv.header) }
         var count = 0
         let query = try filter.query
-        try Reads(session).rooms(of: user, query, filter, in: session.outputLanguage, limit: limit) {
+        let look = try Reads(session).rooms(of: user, query, filter, in: session.outputLanguage, limit: limit) {
             line throws(CommandFailure) in
             count += 1
             guard !session.isJSON else { return try session.print(line) }
@@ -75,8 +74,11 @@ enum RoomsCommand {
             table.add(cells(line, filter.withFirst ? "first_text" : "last_text", session))
         }
         if !table.isEmpty { try session.print(table) }
-        try session.end(count: count) { line in line.add("user", user) }
-        return count
+        try session.end(count: count) { line in
+            line.add("user", user)
+            if look.isCut { line.add("cut", PageCut.rows.rawValue) }
+        }
+        return look.end(count, session)
     }
 
     private static func cells(_ room: JSONObject, _ words: String, _ session: Session) -> [TextTable.Cell] {

@@ -112,9 +112,13 @@ struct ImportExport {
         guard var checked = try check(export, { dates.add($0) }) else { return nil }
         let target = try place.open()
         defer { target.close() }
-        // Who says which number comes first knows what he does.
-        if session.arguments.value("dates") == nil {
-            let exchanged = try dates.exchanged(in: before)
+        let exchanged = try dates.exchanged(in: before)
+        if session.arguments.value("dates") != nil {
+            // Who says which number comes first is obeyed, and told what comes of it.
+            for (conversation, count) in exchanged.sorted(by: { $0.key < $1.key }) {
+                session.remark(.hereExchanged, conversation, session.counted(count, .message))
+            }
+        } else {
             try refuse(exchanged.filter { !checked.openDates.contains($0.key) })
             if !exchanged.isEmpty {
                 var options = try options(export.format)
