@@ -6,7 +6,7 @@ package struct RepositoryReport: Sendable {
     package internal(set) var proven: [BackupManifest] = []
     /// What is wrong, a line each: file and reason.
     package internal(set) var findings: [BackupError] = []
-    /// Backups that are not whole.
+    /// Backups that are not whole, or in which something was found.
     package internal(set) var broken: [String] = []
     /// Proven backups without the node's own signature: their rows are proven, their small files are not.
     package internal(set) var unsigned: [String] = []
@@ -72,6 +72,8 @@ package final class RepositoryCheck {
         let stale = StaleBackups(repository, found.good)
         try checkOwnErasures(stale)
         try checkErasures(manifests, stale)
+        try checkLost(stale)
+        doubtFound()
         report.proven.sort { ($0.time, $0.id) < ($1.time, $1.id) }
         return report
     }
@@ -97,6 +99,38 @@ package final class RepositoryCheck {
                             + "not: make the repository anew"))
             }
         }
+    }
+
+    /// Looks for rows without payload that no erasure lets go: a hand had taken them away before they were backed up.
+    private func checkLost(_ stale: StaleBackups) throws(BackupError) {
+        func goesOn() -> Bool { progress(report.events, 0) }
+        var seen: Set<BackupManifest.Segment> = []
+        for manifest in report.proven.sorted(by: { $0.position > $1.position }) {
+            let owners = manifest.owners
+            for segment in manifest.segments where segment.holes.count > 0 && seen.insert(segment).inserted {
+                var known = try stale.erased(of: manifest.node, goesOn)
+                for (_, event) in manifest.segments.flatMap({ self.erasures[$0] ?? [] }) { known.take(event, owners) }
+                let lost = try stale.lost(in: segment.file, known, owners, goesOn)
+                guard lost > 0 else { continue }
+                report.findings.append(
+                    .damaged(
+                        file: Repository.name(ofSegment: segment.file),
+                        reason:
+                            "it lacks what \(lost == 1 ? "an event" : "\(lost) events") said, and no erasure says so: it was taken away "
+                            + "before the backup was made"))
+            }
+        }
+    }
+
+    /// A backup with a file of which something was found is not told as proven.
+    private func doubtFound() {
+        let files = Set(report.findings.compactMap(\.file))
+        let doubted = report.proven.filter { manifest in
+            manifest.segments.contains { files.contains(Repository.name(ofSegment: $0.file)) }
+        }.map(\.id)
+        report.proven.removeAll { doubted.contains($0.id) }
+        report.unsigned.removeAll { doubted.contains($0) }
+        report.broken += doubted
     }
 
     /// Looks for what was erased since: in segments that are behind what others know, and in those that no backup names.

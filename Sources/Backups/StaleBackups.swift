@@ -75,6 +75,15 @@ struct StaleBackups {
         return count
     }
 
+    /// How many rows of a segment have no payload, and nothing that is known lets it go.
+    func lost(
+        in segment: String, _ known: ErasedRows, _ owners: [OriginID: NodeID], _ goesOn: () -> Bool
+    ) throws(BackupError) -> Int {
+        var count = 0
+        try read(segment, goesOn) { checked throws(SnapshotError) in count += try known.lost(in: checked, owners) }
+        return count
+    }
+
     /// Whose the origins are, as all of them say.
     var owners: [OriginID: NodeID] {
         manifests.reduce(into: [:]) { owners, manifest in owners.merge(manifest.owners) { old, _ in old } }

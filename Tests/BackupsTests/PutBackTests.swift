@@ -127,6 +127,31 @@ struct PutBackTests {
         let manifest = try signedWithoutALook(archive)
         let report = try archive.check()
         #expect(report.findings.map(\.code) == ["E_BACKUP_DAMAGED"], "\(report.findings)")
+        #expect(report.proven.isEmpty && report.broken == [manifest.id])
+        #expect(try !archive.drill(manifest).isGood)
+    }
+
+    @Test("A backup with a payload that a hand took away before it was made is not proven, alone or among others (INV-4)")
+    func signedAsEmptied() throws {
+        let archive = try Archive()
+        try archive.append(5)
+        try archive.append(1, user: "u-1")
+        try archive.erase("u-1")
+        try archive.append(5)
+        archive.store.close()
+        let connection = try Connection(path: archive.files.log, mode: .write)
+        let body = try #require(try LogReader(archive.files).event(at: 3)).event.body
+        try connection.run(
+            "UPDATE event SET salt = NULL, payload = NULL, digest = ? WHERE position = 3",
+            .blob(SHA256().payloadDigest(body).bytes))
+        let manifest = try signedWithoutALook(archive)
+        for id in [nil, manifest.id] {
+            let report = try archive.check(id)
+            #expect(report.findings.map(\.code) == ["E_BACKUP_DAMAGED"], "\(report.findings)")
+            // What was erased is none.
+            #expect(report.findings.allSatisfy { "\($0)".contains("it lacks what an event said") })
+            #expect(report.proven.isEmpty && report.broken == [manifest.id])
+        }
         #expect(try !archive.drill(manifest).isGood)
     }
 

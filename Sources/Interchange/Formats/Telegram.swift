@@ -35,7 +35,7 @@ final class Telegram: ExportReader {
         }
         source = (files, name)
         defer { source = nil }
-        let json = try JSONPull(try files.reader(name))
+        let json = try JSONPull(try files.reader(name), notingTo: output)
         var chat = Chat()
         var hasMessages = false
         try json.openObject()
