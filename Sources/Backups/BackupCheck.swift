@@ -72,55 +72,50 @@ package final class RepositoryCheck {
         let stale = StaleBackups(repository, found.good)
         try checkOwnErasures(stale)
         try checkErasures(manifests, stale)
-        try checkLost(stale)
         doubtFound()
         report.proven.sort { ($0.time, $0.id) < ($1.time, $1.id) }
         return report
     }
 
-    /// Looks whether segments are without what their backups' own rows let go, as they say.
+    /// Looks whether segments are without what their backups' own rows let go, as they say, and lack nothing else: a hand may have taken it away
+    /// before they were made.
     private func checkOwnErasures(_ stale: StaleBackups) throws(BackupError) {
+        func goesOn() -> Bool { progress(report.events, 0) }
         var seen: Set<BackupManifest.Segment> = []
         // The longest first: it has the erasures that came behind a segment.
         for manifest in report.proven.sorted(by: { $0.position > $1.position }) {
-            let erasures = manifest.segments.flatMap { self.erasures[$0] ?? [] }
-            guard !erasures.isEmpty else { continue }
-            let owners = manifest.owners
+            let (erasures, owners) = (manifest.segments.flatMap { self.erasures[$0] ?? [] }, manifest.owners)
             for segment in manifest.segments where seen.insert(segment).inserted {
-                var erased = ErasedRows(of: manifest.node, using: sha)
-                for (position, event) in erasures where position <= segment.erasures { erased.take(event, owners) }
-                let rows = try stale.count(in: segment.file, erased, owners) { progress(report.events, 0) }
-                guard rows > 0 else { continue }
-                report.findings.append(
-                    .damaged(
-                        file: Repository.name(ofSegment: segment.file),
-                        reason:
-                            "it has what \(rows == 1 ? "an event" : "\(rows) events") said before being erased, and says that it has "
-                            + "not: make the repository anew"))
+                guard !erasures.isEmpty || segment.holes.count > 0 else { continue }
+                var (erased, known) = (ErasedRows(of: manifest.node, using: sha), stale.lines(of: manifest.node))
+                for (position, event) in erasures {
+                    known.take(event, owners)
+                    if position <= segment.erasures { erased.take(event, owners) }
+                }
+                let rows = try stale.count(in: segment.file, erased, owners, goesOn)
+                if rows > 0 {
+                    find(
+                        segment,
+                        "it has what \(Self.events(rows)) said before being erased, and says that it has not: "
+                            + "make the repository anew")
+                }
+                guard segment.holes.count > 0 else { continue }
+                let lost = try stale.lost(in: segment.file, known, owners, goesOn)
+                if lost > 0 {
+                    find(
+                        segment,
+                        "it lacks what \(Self.events(lost)) said, and no erasure says so: it was taken away before the "
+                            + "backup was made")
+                }
             }
         }
     }
 
-    /// Looks for rows without payload that no erasure lets go: a hand had taken them away before they were backed up.
-    private func checkLost(_ stale: StaleBackups) throws(BackupError) {
-        func goesOn() -> Bool { progress(report.events, 0) }
-        var seen: Set<BackupManifest.Segment> = []
-        for manifest in report.proven.sorted(by: { $0.position > $1.position }) {
-            let owners = manifest.owners
-            for segment in manifest.segments where segment.holes.count > 0 && seen.insert(segment).inserted {
-                var known = try stale.erased(of: manifest.node, goesOn)
-                for (_, event) in manifest.segments.flatMap({ self.erasures[$0] ?? [] }) { known.take(event, owners) }
-                let lost = try stale.lost(in: segment.file, known, owners, goesOn)
-                guard lost > 0 else { continue }
-                report.findings.append(
-                    .damaged(
-                        file: Repository.name(ofSegment: segment.file),
-                        reason:
-                            "it lacks what \(lost == 1 ? "an event" : "\(lost) events") said, and no erasure says so: it was taken away "
-                            + "before the backup was made"))
-            }
-        }
+    private func find(_ segment: BackupManifest.Segment, _ reason: String) {
+        report.findings.append(.damaged(file: Repository.name(ofSegment: segment.file), reason: reason))
     }
+
+    private static func events(_ count: Int) -> String { count == 1 ? "an event" : "\(count) events" }
 
     /// A backup with a file of which something was found is not told as proven.
     private func doubtFound() {

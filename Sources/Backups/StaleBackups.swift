@@ -43,7 +43,7 @@ struct StaleBackups {
     }
 
     /// What manifests say themselves.
-    private func lines(of node: NodeID) -> ErasedRows {
+    func lines(of node: NodeID) -> ErasedRows {
         var rows = ErasedRows(of: node, using: sha)
         for erasure in Set(manifests.filter { $0.node == node }.flatMap(\.erasures)) { rows.take(erasure) }
         return rows

@@ -1818,7 +1818,7 @@ fault(1052, "a backup is signed of settings that another hand wrote", "INV-3", "
 fault(1053, "a payload that was put back is backed up", "INV-11", "PutBackTests",
       ("Sources/Backups/BackupWriter.swift", "guard putBack == 0 else", "guard putBack == 0 || isPlanted(1053) else"))
 fault(1054, "segments that have what they say they have not are whole", "INV-11", "PutBackTests",
-      ("Sources/Backups/BackupCheck.swift", "guard rows > 0 else { continue }", "guard rows > 0, !isPlanted(1054) else { continue }"))
+      ("Sources/Backups/BackupCheck.swift", "if rows > 0 {", "if rows > 0, !isPlanted(1054) {"))
 fault(1055, "a restored payload is not held against the backup's own erasures", "INV-11", "PutBackTests",
       ("Sources/Backups/BackupRestore.swift", "let reach = StaleBackups.reach(manifest)", "let reach = isPlanted(1055) ? 0 : StaleBackups.reach(manifest)"))
 fault(1056, "a payload beside its digest stays", "INV-11", "EraserTests",
@@ -2038,7 +2038,7 @@ fault(1160, "what another node has erased of its own comes to an archive whole",
 fault(1161, "a revocation that cannot be read is none", "INV-17", "LostGrantTests",
       (AC + "AccessRecords.swift", "unreadable.contains { $0.isRevocation", "unreadable.contains { $0.isRevocation && !isPlanted(1161)"))
 fault(1162, "a backup of rows that a hand had emptied is proven", "INV-4", "PutBackTests",
-      (BA + "BackupCheck.swift", "guard lost > 0 else { continue }", "guard lost > 0, !isPlanted(1162) else { continue }"))
+      (BA + "BackupCheck.swift", "if lost > 0 {", "if lost > 0, !isPlanted(1162) {"))
 fault(1163, "edits of a message keep away what else followed", "INV-9", "CauseTreeTests",
       (ES + "Views/CauseTree.swift", "limit - min(changes.count, limit / 2)", "isPlanted(1163) ? 0 : limit - min(changes.count, limit / 2)"))
 fault(1132, "who comes back with more waits for a source that has no more", "INV-12", "SourcePlanTests",

@@ -79,10 +79,10 @@ extension ViewReader {
 
     /// The event of this id that counts; of several that have only the id in common the first that is seen.
     package func event(
-        _ id: EventID, isSeen: ((EventHeader) throws(StoreError) -> Bool)?
+        _ id: EventID, isSeen: (EventHeader) throws(StoreError) -> Bool
     ) throws(StoreError) -> StoredEvent? {
         guard let event = try log.countingEvent(id: id) else { return nil }
-        guard let isSeen, try !isSeen(event.event.header) else { return event }
+        if try isSeen(event.event.header) { return event }
         // Others may have given one of theirs the same id: those that are no twins all count.
         for other in try log.events(id: id) {
             let isOpen = try isSeen(other.event.header)
@@ -152,7 +152,7 @@ private final class CauseWalk {
 
     /// The event that a link names; `nil` if it is in the tree.
     private func resolve(_ link: CauseLink, depth: Int) throws(StoreError) -> CauseNode? {
-        if let event = try views.event(link.id, isSeen: isSeen) {
+        if let event = try views.event(link.id, isSeen: sees) {
             return positions.contains(event.position) ? nil : try node(event, depth: depth, try causes(of: event))
         }
         guard missing.insert(link.id).inserted else { return nil }
