@@ -128,7 +128,8 @@ extension JSONLine {
             // It may be of another.
             if user == nil { add("actor", header.actor?.text) }
             add("lost", true)
-            return add("id", header.id.description)
+            add("id", header.id.description)
+            return
         }
         let subject = object.string("subject")
         add("actor", header.actor?.text)

@@ -84,7 +84,8 @@ extension RouteTable {
         (
             "ListEnd",
             .object([
-                ("type", .choice(["end"])), ("count", .integer), ("more", .boolean), ("next?", .text), ("lost?", .integer),
+                ("type", .choice(["end"])), ("count", .integer), ("more", .boolean), ("next?", .text),
+                ("lost?", .integer),
             ])
         ),
         ("Count", .object([("type", .choice(["end"])), ("count", .integer)])),
@@ -228,7 +229,8 @@ extension RouteTable {
             .object([
                 ("type", .choice(["credential"])), ("credential", .text), ("principal", .text),
                 ("roles", .array(.text)), ("scope", .choice(["own", "all"])), ("until?", .time), ("token?", .text),
-                ("state?", .choice(["valid", "expired", "revoked", "doubtful", "elsewhere"])), ("at?", .time), ("node?", .text),
+                ("state?", .choice(["valid", "expired", "revoked", "doubtful", "elsewhere"])), ("at?", .time),
+                ("node?", .text),
             ])
         ),
         (

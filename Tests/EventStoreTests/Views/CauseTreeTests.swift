@@ -46,7 +46,7 @@ struct CauseTreeTests {
 
     private func tree(
         _ log: LogFixture, of number: UInt64, _ limits: CauseLimits = .usual, isWhole: Bool = true,
-        isSeen: (EventHeader) -> Bool = { _ in true }
+        isSeen: @escaping (EventHeader) -> Bool = { _ in true }
     ) throws -> CauseTree {
         try Projector(log.files).catchUp()
         let views = try ViewReader(log.files)
