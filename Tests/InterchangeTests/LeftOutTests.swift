@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test("A member that stands twice in one object is told, with the places, and the first counts")
-    func repeated() throws {
+    func memberTwice() throws {
         let chat =
             #"{"name":"방","id":7,"type":"personal_chat","messages":[{"id":1,"type":"message","date":"2026-01-01T00:00:00","#
             + #""date_unixtime":"1767225600","from":"k","from_id":"user1","text":"앞","t\u0065xt":"뒤"},"#

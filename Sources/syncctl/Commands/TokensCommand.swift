@@ -214,7 +214,7 @@ enum AccessCommand {
             examples: [.init("syncctl access --user u-1029", "who has looked at this user")],
             discussion: """
                 Reads of auditors are recorded before they are answered. Reads of programs, and of files, are not: who may do that sees \
-                everything. A record that has lost its payload is told, whomever it concerned, and the exit code is 2.
+                everything. A record that has lost its payload is told to each who asks, and the exit code is 2.
                 """),
         run: { (session) throws(CommandFailure) in
             let limit = try usage { try session.arguments.integer("last", in: 1...100_000) } ?? 50

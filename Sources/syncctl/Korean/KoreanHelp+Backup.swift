@@ -62,8 +62,8 @@ extension KoreanHelp {
         """
         Segments that backups share are read once. Every file must have its SHA-256, every event must hash to the \
         root of its origin, and the heads over the roots must be signed. Attachments are read, too. Exit code 3 when \
-        a backup is not whole, or has an event whose payload is gone without an erasure, or is there though it was erased; each such file is named. Exit code 2 when one is not signed by its node, when they are \
-        of several nodes, or when there are rows that no backup names: a run was broken off, or a manifest is gone.
+        a backup is not whole, or has an event whose payload is gone without an erasure, or is there though it was \
+        erased; each such file is named. Exit code 2 when one is not signed by its node, when they are of several nodes, or when there are rows that no backup names: a run was broken off, or a manifest is gone.
         """:
             """
         여러 백업이 함께 쓰는 조각은 한 번만 읽습니다. 모든 파일은 SHA-256이 맞아야 하고, 모든 이벤트를 해시하면 그 오리진의 루트가 나와야 하며, 루트에 대한 헤드는 서명되어 있어야 \
