@@ -32,6 +32,8 @@ package final class RepositoryCheck {
     private let sha = SHA256()
     private var report = RepositoryReport()
     private var total: UInt64 = 0
+    /// Whole segments with what was erased, or without what was not.
+    private var doubted: Set<String> = []
     /// The erasures in the rows of segments that are whole.
     private var erasures: [BackupManifest.Segment: [(position: UInt64, event: Event)]] = [:]
 
@@ -112,20 +114,18 @@ package final class RepositoryCheck {
     }
 
     private func find(_ segment: BackupManifest.Segment, _ reason: String) {
+        doubted.insert(segment.file)
         report.findings.append(.damaged(file: Repository.name(ofSegment: segment.file), reason: reason))
     }
 
     private static func events(_ count: Int) -> String { count == 1 ? "an event" : "\(count) events" }
 
-    /// A backup with a file of which something was found is not told as proven.
+    /// A backup with a segment that is as it was written, and yet not as it should be, is not told as proven.
     private func doubtFound() {
-        let files = Set(report.findings.compactMap(\.file))
-        let doubted = report.proven.filter { manifest in
-            manifest.segments.contains { files.contains(Repository.name(ofSegment: $0.file)) }
-        }.map(\.id)
-        report.proven.removeAll { doubted.contains($0.id) }
-        report.unsigned.removeAll { doubted.contains($0) }
-        report.broken += doubted
+        let ids = report.proven.filter { $0.segments.contains { doubted.contains($0.file) } }.map(\.id)
+        report.proven.removeAll { ids.contains($0.id) }
+        report.unsigned.removeAll { ids.contains($0) }
+        report.broken += ids
     }
 
     /// Looks for what was erased since: in segments that are behind what others know, and in those that no backup names.
@@ -136,6 +136,7 @@ package final class RepositoryCheck {
             guard seen.insert(file).inserted else { return }
             let count = try stale.count(in: file, erased, owners, goesOn)
             guard count > 0 else { return }
+            doubted.insert(file)
             report.findings.append(.erased(file: Repository.name(ofSegment: file), rows: count))
         }
         for manifest in manifests {

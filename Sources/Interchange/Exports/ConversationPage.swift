@@ -162,7 +162,6 @@ package final class ConversationPage: ConversationWriter {
         }
         written += 1
         message(spoken, entry)
-        previous = header.id
         return taken()
     }
 
@@ -227,6 +226,7 @@ package final class ConversationPage: ConversationWriter {
         for item in spoken.payload?.elements("attachments") ?? [] { item.object.map(attachment) }
         if let history = entry.history { changes(history, first: spoken.payload?.string("text")) }
         out.raw("</article>\n")
+        previous = isFirst ? header.id : nil
         guard isFirst else { return }
         seen[header.id] = (who, String((spoken.state == .erased ? "" : spoken.text ?? "").prefix(80)))
     }

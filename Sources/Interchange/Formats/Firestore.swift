@@ -21,7 +21,7 @@ final class Firestore: ExportReader {
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
         repeats = Repeats()
         for name in try files.json(Self.isKnown) {
-            try read(try JSONPull(try files.reader(name), notingTo: output), output)
+            try read(try JSONPull(try files.reader(name), repeats: output.noteRepeated), output)
         }
     }
 

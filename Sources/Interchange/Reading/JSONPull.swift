@@ -15,7 +15,7 @@ package final class JSONPull {
 
     private let reader: ByteReader
     private let longest: Int
-    private let output: ImportOutput?
+    private let repeats: ((String) -> Void)?
     private var buffer: [UInt8] = []
     /// What is read and not yet used of the buffer.
     private var start = 0, end = 0
@@ -26,11 +26,11 @@ package final class JSONPull {
     /// For each open container whether nothing of it was read yet.
     private var fresh: [Bool] = []
 
-    /// - Parameter output: Notes values that have a member twice.
+    /// - Parameter repeats: Told the place of each value in which an object has a member twice.
     package init(
-        _ reader: ByteReader, longest: Int = longestValue, notingTo output: ImportOutput? = nil
+        _ reader: ByteReader, longest: Int = longestValue, repeats: ((String) -> Void)? = nil
     ) throws(ImportError) {
-        (self.reader, self.longest, self.output) = (reader, longest, output)
+        (self.reader, self.longest, self.repeats) = (reader, longest, repeats)
         while end < 3, !isAtEnd { try fill() }
         let head = buffer[..<end]
         if head.starts(with: [0xef, 0xbb, 0xbf]) { start = 3 }
@@ -130,7 +130,7 @@ package final class JSONPull {
         }
         start = limit
         let value = JSONValue(bytes: bytes, range: 0..<bytes.count)
-        if let output, value.repeatsMember { output.note(ImportOutput.repeated, at: place) }
+        if let repeats, value.repeatsMember { repeats(place) }
         return value
     }
 
