@@ -36,7 +36,8 @@ struct LostGrantTests {
             var found: (UInt64, EventBody)?
             try LogReader(files).scan(after: 0, limit: .max) { stored in
                 let text = String(decoding: stored.event.payload ?? [], as: UTF8.self)
-                if stored.event.header.type == type, text.contains(words) { found = (stored.position, stored.event.body) }
+                let isIt = stored.event.header.type == type && text.contains(words)
+                if isIt { found = (stored.position, stored.event.body) }
                 return true
             }
             let (position, body) = try #require(found)

@@ -141,13 +141,12 @@ struct PutBackTests {
         let second = try archive.create().manifest
         #expect(try archive.check().findings.isEmpty)
         // As a release made it that did not ask why the payload was gone.
-        let repository = try archive.repository(.writing)
-        var manifest = try repository.backup(first.id)
+        var manifest = try archive.repository().backup(first.id)
         #expect(manifest.segments.map(\.holes.count) == [1] && manifest.erasures.count == 1)
         manifest.erasures = []
         let key = try #require(SigningKey(pem: Array(try Data(contentsOf: URL(filePath: archive.files.key)))))
-        try repository.write(manifest, signedWith: key)
-        try FileManager.default.removeItem(atPath: repository.path(ofManifest: second.id))
+        try archive.repository(.writing).write(manifest, signedWith: key)
+        try FileManager.default.removeItem(atPath: archive.repository().path(ofManifest: second.id))
         for id in [nil, manifest.id] {
             let report = try archive.check(id)
             #expect(report.findings.map(\.code) == ["E_BACKUP_DAMAGED"], "\(report.findings)")

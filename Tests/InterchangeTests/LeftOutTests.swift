@@ -87,7 +87,8 @@ import Testing
             + #""date_unixtime":"1767225600","from":"k","from_id":"user1","text":"앞","t\u0065xt":"뒤"},"#
             + #"{"id":2,"type":"message","date":"2026-01-01T00:00:01","date_unixtime":"1767225601","from":"k","#
             + #""from_id":"user1","text":"둘","more":[{},{"a":[1,{"b":2,"b":2}]}]}]}"#
-        let line = #"{"messages":[{"role":"user","content":"물음","content":"다른 물음"},{"role":"assistant","content":"답"}]}"#
+        let line =
+            #"{"messages":[{"role":"user","content":"물음","content":"다른 물음"},{"role":"assistant","content":"답"}]}"#
         for (format, name, text, places, texts) in [
             (.telegram, "result.json", chat, "$.messages[0], $.messages[1]", ["앞", "둘"]),
             (.openai, "a.jsonl", line, "line 1", ["물음", "답"]),
@@ -97,7 +98,8 @@ import Testing
             let imported = try Imported("\(path)/\(name)", as: format)
             let count = places.contains(",") ? "2 times" : "1 time"
             #expect(
-                imported.remarks.contains("\(count): a member stands twice in one object: the first counts (\(places))"),
+                imported.remarks.contains(
+                    "\(count): a member stands twice in one object: the first counts (\(places))"),
                 "\(imported.remarks)")
             #expect(imported.texts == texts)
         }

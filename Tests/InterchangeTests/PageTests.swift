@@ -134,7 +134,8 @@ import Testing
         #expect(english.contains("edited at 2026-08-01") && english.contains("(Sat)"))
     }
 
-    @Test("Two messages of one id have addresses of their own, the same in each export, and a reply leads to the first")
+    @Test(
+        "Two messages of one id have addresses of their own, the same in each export, and a reply leads to the first")
     func addresses() throws {
         var script = Script()
         let first = script.say("하나")
@@ -150,7 +151,8 @@ import Testing
         func made() -> String {
             let page = ConversationPage(
                 ConversationPage.Settings(
-                    language: .korean, zone: .fixed(seconds: 9 * 3_600), zoneName: "Asia/Seoul", now: 1_785_600_000_000
+                    language: .korean, zone: .fixed(seconds: 9 * 3_600), zoneName: "Asia/Seoul",
+                    now: 1_785_600_000_000
                 ) { _ in nil })
             var bytes = page.begin(ExportedConversation("c"))
             for entry in entries { bytes += page.add(entry) }

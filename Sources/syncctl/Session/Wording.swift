@@ -49,8 +49,8 @@ enum Wording: String, CaseIterable, Sendable {
         followerTime
     case route, isConnected, isConnecting, isDisconnected, isNotRunning, isAway, isPaused, noAnswer
     // Access
-    case credential, principal, roles, scope, until, reader, subject, noTokens, noReads, tokensLost, readsLost, isShownOnce,
-        openFile
+    case credential, principal, roles, scope, until, reader, subject, noTokens, noReads, tokensLost, readsLost
+    case isShownOnce, openFile
     // Attachments
     case digest, bytes, noAttachments, attachmentsVerified
     // Nodes

@@ -98,7 +98,9 @@ struct CauseTreeTests {
         #expect(told(try tree(log, of: 4)) == ["0 4 <4:cause>"])
     }
 
-    @Test("Of a message that was edited often the newest edits are told, with what else followed, and it says that it is cut (INV-9)")
+    @Test(
+        "Of a message that was edited often the newest edits are told, and what else followed; it says that it is cut (INV-9)"
+    )
     func manyEdits() throws {
         let log = try LogFixture()
         var events = [event(1, 1, hlc: 1_000, id: 1)]
