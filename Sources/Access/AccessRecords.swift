@@ -4,7 +4,8 @@ package import EventStore
 ///
 /// What a node has granted counts at that node, and at others where they trust their peers' grants; never for the roles that a node's own file
 /// alone can give (``Role/isOfNodeAlone``). Of several grants with one id a node's own counts, else the one that was
-/// recorded first. A revocation is for good.
+/// recorded first. A revocation is for good. One that has lost its payload may be of any token that was granted before: until it can be
+/// read, none of these counts.
 package struct AccessRecords: Sendable {
     private struct Granted {
         let grant: AccessGrant
@@ -18,15 +19,29 @@ package struct AccessRecords: Sendable {
     private var events = NodeEvents(types: [AccessGrant.granted, AccessGrant.revoked])
     private var granted: [CredentialID: [NodeID: Granted]] = [:]
     private var revoked: [CredentialID: Set<NodeID>] = [:]
+    private var unreadable: [Unreadable] = []
+
+    /// A grant or a revocation that has lost its payload.
+    private struct Unreadable {
+        let node: NodeID
+        let hlc: HybridTime
+        let isRevocation: Bool
+    }
 
     /// Nothing was read yet.
     package init(own: NodeID, trustsPeers: Bool) { (self.own, self.trustsPeers) = (own, trustsPeers) }
 
     /// Reads what nodes have written since the last time.
     package mutating func update(_ views: ViewReader) throws(StoreError) {
-        var events = events
-        try events.update(views) { take($0, $1, $2) }
-        self.events = events
+        var (events, lost) = (events, [Unreadable]())
+        try events.update(views) { header, object, node in
+            guard let object else {
+                let isRevocation = header.type == AccessGrant.revoked
+                return lost.append(Unreadable(node: node, hlc: header.hlc, isRevocation: isRevocation))
+            }
+            take(header, object, node)
+        }
+        (self.events, unreadable) = (events, lost)
     }
 
     private mutating func take(_ header: EventHeader, _ object: JSONObject, _ node: NodeID) {
@@ -46,8 +61,18 @@ package struct AccessRecords: Sendable {
     /// Whether what a node says of credentials counts here.
     private func counts(_ node: NodeID) -> Bool { trustsPeers || node == own }
 
-    /// Whether it was taken back, as far as this node listens.
-    package func isRevoked(_ id: CredentialID) -> Bool { revoked[id]?.contains(where: counts) == true }
+    /// Whether it was taken back, or may have been, as far as this node listens.
+    package func isRevoked(_ id: CredentialID) -> Bool {
+        revoked[id]?.contains(where: counts) == true || granted(id).map(isInDoubt) == true
+    }
+
+    /// Whether it may have been taken back: nothing tells of what.
+    private func isInDoubt(_ one: Granted) -> Bool {
+        unreadable.contains { $0.isRevocation && counts($0.node) && one.key.hlc < $0.hlc }
+    }
+
+    /// How many grants and revocations that count here cannot be read.
+    package var lost: Int { unreadable.count { counts($0.node) } }
 
     private func granted(_ id: CredentialID) -> Granted? {
         let all = (granted[id] ?? [:]).values.filter { counts($0.node) }
@@ -78,13 +103,18 @@ package struct AccessRecords: Sendable {
         /// When, Unix milliseconds.
         package let at: Int64
         package let isRevoked: Bool
+        /// Whether that is because it may have been taken back.
+        package let isInDoubt: Bool
     }
 
     /// All that count here, also what is over or taken back, in the order of their ids.
     package var all: [Listed] {
         granted.keys.sorted().compactMap { id in
-            granted(id).map {
-                Listed(grant: $0.grant, node: $0.node, at: $0.key.hlc.milliseconds, isRevoked: isRevoked(id))
+            granted(id).map { one in
+                let isTakenBack = revoked[id]?.contains(where: counts) == true
+                return Listed(
+                    grant: one.grant, node: one.node, at: one.key.hlc.milliseconds, isRevoked: isRevoked(id),
+                    isInDoubt: !isTakenBack && isInDoubt(one))
             }
         }
     }

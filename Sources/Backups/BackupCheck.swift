@@ -6,7 +6,7 @@ package struct RepositoryReport: Sendable {
     package internal(set) var proven: [BackupManifest] = []
     /// What is wrong, a line each: file and reason.
     package internal(set) var findings: [BackupError] = []
-    /// Backups that are not whole.
+    /// Backups that are not whole, or in which something was found.
     package internal(set) var broken: [String] = []
     /// Proven backups without the node's own signature: their rows are proven, their small files are not.
     package internal(set) var unsigned: [String] = []
@@ -32,6 +32,8 @@ package final class RepositoryCheck {
     private let sha = SHA256()
     private var report = RepositoryReport()
     private var total: UInt64 = 0
+    /// Whole segments with what was erased, or without what was not.
+    private var doubted: Set<String> = []
     /// The erasures in the rows of segments that are whole.
     private var erasures: [BackupManifest.Segment: [(position: UInt64, event: Event)]] = [:]
 
@@ -72,31 +74,58 @@ package final class RepositoryCheck {
         let stale = StaleBackups(repository, found.good)
         try checkOwnErasures(stale)
         try checkErasures(manifests, stale)
+        doubtFound()
         report.proven.sort { ($0.time, $0.id) < ($1.time, $1.id) }
         return report
     }
 
-    /// Looks whether segments are without what their backups' own rows let go, as they say.
+    /// Looks whether segments are without what their backups' own rows let go, as they say, and lack nothing else: a hand may have taken it away
+    /// before they were made.
     private func checkOwnErasures(_ stale: StaleBackups) throws(BackupError) {
+        func goesOn() -> Bool { progress(report.events, 0) }
         var seen: Set<BackupManifest.Segment> = []
         // The longest first: it has the erasures that came behind a segment.
         for manifest in report.proven.sorted(by: { $0.position > $1.position }) {
-            let erasures = manifest.segments.flatMap { self.erasures[$0] ?? [] }
-            guard !erasures.isEmpty else { continue }
-            let owners = manifest.owners
+            let (erasures, owners) = (manifest.segments.flatMap { self.erasures[$0] ?? [] }, manifest.owners)
             for segment in manifest.segments where seen.insert(segment).inserted {
-                var erased = ErasedRows(of: manifest.node, using: sha)
-                for (position, event) in erasures where position <= segment.erasures { erased.take(event, owners) }
-                let rows = try stale.count(in: segment.file, erased, owners) { progress(report.events, 0) }
-                guard rows > 0 else { continue }
-                report.findings.append(
-                    .damaged(
-                        file: Repository.name(ofSegment: segment.file),
-                        reason:
-                            "it has what \(rows == 1 ? "an event" : "\(rows) events") said before being erased, and says that it has "
-                            + "not: make the repository anew"))
+                guard !erasures.isEmpty || segment.holes.count > 0 else { continue }
+                var (erased, known) = (ErasedRows(of: manifest.node, using: sha), stale.lines(of: manifest.node))
+                for (position, event) in erasures {
+                    known.take(event, owners)
+                    if position <= segment.erasures { erased.take(event, owners) }
+                }
+                let rows = try stale.count(in: segment.file, erased, owners, goesOn)
+                if rows > 0 {
+                    find(
+                        segment,
+                        "it has what \(Self.events(rows)) said before being erased, and says that it has not: "
+                            + "make the repository anew")
+                }
+                guard segment.holes.count > 0 else { continue }
+                let lost = try stale.lost(in: segment.file, known, owners, goesOn)
+                if lost > 0 {
+                    find(
+                        segment,
+                        "it lacks what \(Self.events(lost)) said, and no erasure says so: it was taken away before the "
+                            + "backup was made")
+                }
             }
         }
+    }
+
+    private func find(_ segment: BackupManifest.Segment, _ reason: String) {
+        doubted.insert(segment.file)
+        report.findings.append(.damaged(file: Repository.name(ofSegment: segment.file), reason: reason))
+    }
+
+    private static func events(_ count: Int) -> String { count == 1 ? "an event" : "\(count) events" }
+
+    /// A backup with a segment that is as it was written, and yet not as it should be, is not told as proven.
+    private func doubtFound() {
+        let ids = report.proven.filter { $0.segments.contains { doubted.contains($0.file) } }.map(\.id)
+        report.proven.removeAll { ids.contains($0.id) }
+        report.unsigned.removeAll { ids.contains($0) }
+        report.broken += ids
     }
 
     /// Looks for what was erased since: in segments that are behind what others know, and in those that no backup names.
@@ -107,6 +136,7 @@ package final class RepositoryCheck {
             guard seen.insert(file).inserted else { return }
             let count = try stale.count(in: file, erased, owners, goesOn)
             guard count > 0 else { return }
+            doubted.insert(file)
             report.findings.append(.erased(file: Repository.name(ofSegment: file), rows: count))
         }
         for manifest in manifests {

@@ -43,7 +43,7 @@ struct StaleBackups {
     }
 
     /// What manifests say themselves.
-    private func lines(of node: NodeID) -> ErasedRows {
+    func lines(of node: NodeID) -> ErasedRows {
         var rows = ErasedRows(of: node, using: sha)
         for erasure in Set(manifests.filter { $0.node == node }.flatMap(\.erasures)) { rows.take(erasure) }
         return rows
@@ -72,6 +72,15 @@ struct StaleBackups {
         guard !erased.isEmpty else { return 0 }
         var count = 0
         try read(segment, goesOn) { checked throws(SnapshotError) in count += try erased.count(in: checked, owners) }
+        return count
+    }
+
+    /// How many rows of a segment have no payload, and nothing that is known lets it go.
+    func lost(
+        in segment: String, _ known: ErasedRows, _ owners: [OriginID: NodeID], _ goesOn: () -> Bool
+    ) throws(BackupError) -> Int {
+        var count = 0
+        try read(segment, goesOn) { checked throws(SnapshotError) in count += try known.lost(in: checked, owners) }
         return count
     }
 

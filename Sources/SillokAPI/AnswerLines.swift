@@ -118,11 +118,20 @@ extension JSONLine {
 extension JSONLine {
     /// `{"type":"read",…}`: of the access log.
     ///
-    /// - Parameter user: Who is told it as one whom it concerns: of the others, and of what was looked for, it says nothing.
-    package init(read object: JSONObject, _ header: EventHeader, to user: String? = nil) {
-        let subject = object.string("subject")
+    /// - Parameters:
+    ///   - object: The payload; `nil` where it is lost: then what was read, and of whom, cannot be told.
+    ///   - user: Who is told it as one whom it concerns: of the others, and of what was looked for, it says nothing.
+    package init(read object: JSONObject?, _ header: EventHeader, to user: String? = nil) {
         self.init(type: "read")
         add("at", Timestamp.text(header.hlc.milliseconds))
+        guard let object else {
+            // It may be of another.
+            if user == nil { add("actor", header.actor?.text) }
+            add("lost", true)
+            add("id", header.id.description)
+            return
+        }
+        let subject = object.string("subject")
         add("actor", header.actor?.text)
         add("route", object.string("route"))
         add("subject", user == nil ? subject : subject.map { String($0.prefix { $0 != "?" }) })

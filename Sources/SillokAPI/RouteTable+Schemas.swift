@@ -83,7 +83,10 @@ extension RouteTable {
         ("Session", .object([("type", .choice(["session"])), ("until", .time)])),
         (
             "ListEnd",
-            .object([("type", .choice(["end"])), ("count", .integer), ("more", .boolean), ("next?", .text)])
+            .object([
+                ("type", .choice(["end"])), ("count", .integer), ("more", .boolean), ("next?", .text),
+                ("lost?", .integer),
+            ])
         ),
         ("Count", .object([("type", .choice(["end"])), ("count", .integer)])),
         (
@@ -226,7 +229,8 @@ extension RouteTable {
             .object([
                 ("type", .choice(["credential"])), ("credential", .text), ("principal", .text),
                 ("roles", .array(.text)), ("scope", .choice(["own", "all"])), ("until?", .time), ("token?", .text),
-                ("state?", .choice(["valid", "expired", "revoked"])), ("at?", .time), ("node?", .text),
+                ("state?", .choice(["valid", "expired", "revoked", "doubtful", "elsewhere"])), ("at?", .time),
+                ("node?", .text),
             ])
         ),
         (
@@ -258,8 +262,8 @@ extension RouteTable {
         (
             "AccessRead",
             .object([
-                ("type", .choice(["read"])), ("at", .time), ("actor?", .text), ("route", .text), ("subject", .text),
-                ("users", .array(.text)), ("reason", .text), ("who?", .text), ("id", .uuid),
+                ("type", .choice(["read"])), ("at", .time), ("actor?", .text), ("route?", .text), ("subject?", .text),
+                ("users?", .array(.text)), ("reason?", .text), ("who?", .text), ("lost?", .boolean), ("id", .uuid),
             ])
         ),
     ]

@@ -125,7 +125,9 @@ package struct SubscriptionRecords: Sendable {
     /// Reads what nodes have written since the last time.
     package mutating func update(_ views: ViewReader) throws(StoreError) {
         var events = events
-        try events.update(views) { take($0, $1, $2) }
+        try events.update(views) { header, object, node in
+            if let object { take(header, object, node) }
+        }
         self.events = events
         settle()
     }

@@ -127,6 +127,32 @@ struct PutBackTests {
         let manifest = try signedWithoutALook(archive)
         let report = try archive.check()
         #expect(report.findings.map(\.code) == ["E_BACKUP_DAMAGED"], "\(report.findings)")
+        #expect(report.proven.isEmpty && report.broken == [manifest.id])
+        #expect(try !archive.drill(manifest).isGood)
+    }
+
+    @Test("A backup that lacks a payload, with nothing in the repository that lets it go, is not proven (INV-4)")
+    func signedAsEmptied() throws {
+        let archive = try Archive()
+        try archive.append(5)
+        try archive.append(1, user: "u-1")
+        let first = try archive.create().manifest
+        try archive.erase("u-1")
+        let second = try archive.create().manifest
+        #expect(try archive.check().findings.isEmpty)
+        // As a release made it that did not ask why the payload was gone.
+        var manifest = try archive.repository().backup(first.id)
+        #expect(manifest.segments.map(\.holes.count) == [1] && manifest.erasures.count == 1)
+        manifest.erasures = []
+        let key = try #require(SigningKey(pem: Array(try Data(contentsOf: URL(filePath: archive.files.key)))))
+        try archive.repository(.writing).write(manifest, signedWith: key)
+        try FileManager.default.removeItem(atPath: archive.repository().path(ofManifest: second.id))
+        for id in [nil, manifest.id] {
+            let report = try archive.check(id)
+            #expect(report.findings.map(\.code) == ["E_BACKUP_DAMAGED"], "\(report.findings)")
+            #expect(report.findings.allSatisfy { "\($0)".contains("it lacks what an event said") })
+            #expect(report.proven.isEmpty && report.broken == [manifest.id])
+        }
         #expect(try !archive.drill(manifest).isGood)
     }
 

@@ -80,6 +80,31 @@ import Testing
         }
     }
 
+    @Test("A member that stands twice in one object is told, with the places, and the first counts")
+    func memberTwice() throws {
+        let chat =
+            #"{"name":"방","id":7,"type":"personal_chat","messages":[{"id":1,"type":"message","date":"2026-01-01T00:00:00","#
+            + #""date_unixtime":"1767225600","from":"k","from_id":"user1","text":"앞","t\u0065xt":"뒤"},"#
+            + #"{"id":2,"type":"message","date":"2026-01-01T00:00:01","date_unixtime":"1767225601","from":"k","#
+            + #""from_id":"user1","text":"둘","more":[{},{"a":[1,{"b":2,"b":2}]}]}]}"#
+        let line =
+            #"{"messages":[{"role":"user","content":"물음","content":"다른 물음"},{"role":"assistant","content":"답"}]}"#
+        for (format, name, text, places, texts) in [
+            (.telegram, "result.json", chat, "$.messages[0], $.messages[1]", ["앞", "둘"]),
+            (.openai, "a.jsonl", line, "line 1", ["물음", "답"]),
+        ] as [(ExportFormat, String, String, String, [String])] {
+            let (place, path) = try folder([name: text])
+            defer { withExtendedLifetime(place) {} }
+            let imported = try Imported("\(path)/\(name)", as: format)
+            let count = places.contains(",") ? "2 times" : "1 time"
+            #expect(
+                imported.remarks.contains(
+                    "\(count): a member stands twice in one object: the first counts (\(places))"),
+                "\(imported.remarks)")
+            #expect(imported.texts == texts)
+        }
+    }
+
     @Test("ChatGPT's export in parts is known by their names, and other JSON is not taken for one")
     func parts() throws {
         let part = { (id: String) in

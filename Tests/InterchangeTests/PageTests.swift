@@ -134,6 +134,37 @@ import Testing
         #expect(english.contains("edited at 2026-08-01") && english.contains("(Sat)"))
     }
 
+    @Test(
+        "Two messages of one id have addresses of their own, the same in each export, and a reply leads to the first")
+    func addresses() throws {
+        var script = Script()
+        let first = script.say("하나")
+        script.say("사이")
+        script.say("답", cause: first)
+        var entries = try ExportStore(script.events).entries("c")
+        // As another has given one of theirs the same id.
+        let (event, position) = (entries[1].stored.event, entries[1].stored.position)
+        var header = event.header
+        header.id = first
+        let stored = StoredEvent(position: position, event: Event(header: header, body: event.body))
+        entries.insert(TimelineEntry(stored: stored, history: nil), at: 2)
+        func made() -> String {
+            let page = ConversationPage(
+                ConversationPage.Settings(
+                    language: .korean, zone: .fixed(seconds: 9 * 3_600), zoneName: "Asia/Seoul",
+                    now: 1_785_600_000_000
+                ) { _ in nil })
+            var bytes = page.begin(ExportedConversation("c"))
+            for entry in entries { bytes += page.add(entry) }
+            return String(decoding: bytes + page.end(), as: UTF8.self)
+        }
+        let ids = made().matches(of: /<article id="([^"]*)"/).map { String($0.1) }
+        #expect(ids.count == 4 && Set(ids).count == 4, "\(ids)")
+        #expect(ids[0] == "e-\(first)" && ids[2] == "e-\(first)-\(header.dot.origin)-\(header.dot.seq)")
+        #expect(made().contains("href=\"#e-\(first)\">답장 대상: u: 하나</a>"))
+        #expect(made() == made())
+    }
+
     @Test("Pictures are what their bytes say; links are https alone and end before the point")
     func attachments() throws {
         var script = Script()

@@ -1145,7 +1145,7 @@ fault(500, "causes that lead back to themselves are followed again", "INV-9", "C
 fault(501, "a tree goes on however many rows it has", "INV-9", "CauseTreeTests",
       (ES + "Views/CauseTree.swift", "guard events.count < limit, read < CauseLimits.bytes else {", "guard isPlanted(501) || (events.count < limit && read < CauseLimits.bytes) else {"))
 fault(502, "what followed is told to who may not see it", "INV-13", "CauseTreeTests AuditingTests",
-      (ES + "Views/CauseTree.swift", "guard try isSeen(event.event.header) else { continue }", "let isOpen = try isSeen(event.event.header)\n            guard isOpen || isPlanted(502) else { continue }"))
+      (ES + "Views/CauseTree.swift", "guard try sees(event.event.header) else { continue }", "let isOpen = try sees(event.event.header)\n            guard isOpen || isPlanted(502) else { continue }"))
 fault(503, "a twin that counts no more still follows from its cause", "INV-6", "CauseTreeTests ConvergenceTests",
       (ES + "Views/Causes/CausesView.swift", "case .remove: if added.removeValue(forKey: row) == nil {", "case .remove: if !isPlanted(503), added.removeValue(forKey: row) == nil {"))
 fault(504, "what was erased between two moments is not told", "", "TimelineDifferenceTests",
@@ -1825,7 +1825,7 @@ fault(1052, "a backup is signed of settings that another hand wrote", "INV-3", "
 fault(1053, "a payload that was put back is backed up", "INV-11", "PutBackTests",
       ("Sources/Backups/BackupWriter.swift", "guard putBack == 0 else", "guard putBack == 0 || isPlanted(1053) else"))
 fault(1054, "segments that have what they say they have not are whole", "INV-11", "PutBackTests",
-      ("Sources/Backups/BackupCheck.swift", "guard rows > 0 else { continue }", "guard rows > 0, !isPlanted(1054) else { continue }"))
+      ("Sources/Backups/BackupCheck.swift", "if rows > 0 {", "if rows > 0, !isPlanted(1054) {"))
 fault(1055, "a restored payload is not held against the backup's own erasures", "INV-11", "PutBackTests",
       ("Sources/Backups/BackupRestore.swift", "let reach = StaleBackups.reach(manifest)", "let reach = isPlanted(1055) ? 0 : StaleBackups.reach(manifest)"))
 fault(1056, "a payload beside its digest stays", "INV-11", "EraserTests",
@@ -2039,6 +2039,15 @@ fault(1130, "what a hand has put back stands in a backup as erased", "INV-11", "
       (BA + "RepositoryErasure.swift", "if let putBack {", "if !isPlanted(1130), let putBack {"))
 fault(1131, "a subscription goes on where another event stands", "INV-10", "SubscriptionTests",
       (ES + "EventStore+Subscribe.swift", "place.id.map({ $0 == event.event.header.id }) ?? true", "isPlanted(1131) || place.id.map({ $0 == event.event.header.id }) ?? true"))
+fault(1160, "what another node has erased of its own comes to an archive whole", "INV-11", "EvidenceTransferTests",
+      (ES + "Writer/Appender+Erasing.swift", "        erasures.take(event, of: state.origins[index].key.nodeID)",
+       "        if isPlanted(1160), index != state.own { return }\n        erasures.take(event, of: state.origins[index].key.nodeID)"))
+fault(1161, "a revocation that cannot be read is none", "INV-17", "LostGrantTests",
+      (AC + "AccessRecords.swift", "unreadable.contains { $0.isRevocation", "unreadable.contains { $0.isRevocation && !isPlanted(1161)"))
+fault(1162, "a backup of rows that a hand had emptied is proven", "INV-4", "PutBackTests",
+      (BA + "BackupCheck.swift", "if lost > 0 {", "if lost > 0, !isPlanted(1162) {"))
+fault(1163, "edits of a message keep away what else followed", "INV-9", "CauseTreeTests",
+      (ES + "Views/CauseTree.swift", "limit - min(changes.count, limit / 2)", "isPlanted(1163) ? 0 : limit - min(changes.count, limit / 2)"))
 fault(1132, "who comes back with more waits for a source that has no more", "INV-12", "SourcePlanTests",
       (SE + "Mesh/SourcePlan.swift", "isOpening && isIdle", "!isPlanted(1132) && isOpening && isIdle"))
 fault(1133, "a feed from a time begins behind what came since", "INV-10", "ArrivalTests",

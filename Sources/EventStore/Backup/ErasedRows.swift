@@ -3,11 +3,13 @@ package struct ErasedRows {
     /// Whose log the rows were in.
     package let node: NodeID
     private var erasures: Erasures
+    /// Those of other nodes, too: what they have erased of their own came without its payload.
+    private var known: Erasures
     private let sha: SHA256
 
     package init(of node: NodeID, using sha: SHA256) {
         (self.node, self.sha) = (node, sha)
-        erasures = Erasures(keeper: node)
+        (erasures, known) = (Erasures(keeper: node), Erasures(keeper: node))
     }
 
     /// Whether nothing is covered.
@@ -15,14 +17,22 @@ package struct ErasedRows {
 
     /// Takes note of an erasure, if the node has signed it.
     package mutating func take(_ proven: ProvenErasure) {
-        if let event = proven.event(of: node, using: sha) { erasures.take(event, of: node) }
+        if let event = proven.event(of: node, using: sha) { take(event) }
     }
 
-    /// Takes note of an erasure of the node that stands in rows.
+    /// Takes note of an erasure that stands in rows.
     ///
     /// - Parameter owners: Whose the origins are.
     package mutating func take(_ event: Event, _ owners: [OriginID: NodeID]) {
-        if owners[event.header.dot.origin] == node { erasures.take(event, of: node) }
+        guard let owner = owners[event.header.dot.origin] else { return }
+        if owner == node { take(event) } else { known.take(event, of: owner) }
+    }
+
+    /// How many of these rows have no payload, and nothing that is known lets it go.
+    package func lost(in checked: CheckedRows, _ owners: [OriginID: NodeID]) throws(SnapshotError) -> Int {
+        try checked.emptied().count { header in
+            owners[header.dot.origin].map { !known.covers(Erasures.Place(header, of: $0)) } ?? true
+        }
     }
 
     /// How many of these rows have a payload that is covered.
@@ -50,7 +60,10 @@ package struct ErasedRows {
         }
     }
 
-    fileprivate mutating func take(_ event: Event) { erasures.take(event, of: node) }
+    fileprivate mutating func take(_ event: Event) {
+        erasures.take(event, of: node)
+        known.take(event, of: node)
+    }
 }
 
 extension CheckedRows {

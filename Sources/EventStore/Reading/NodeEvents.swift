@@ -6,6 +6,8 @@ package struct NodeEvents: Sendable {
     private struct Reading {
         var origins: Set<OriginID> = []
         var last: DisplayKey?
+        /// Whether some of them had lost their payload.
+        var isPartial = false
     }
 
     private static let page = 500
@@ -15,9 +17,9 @@ package struct NodeEvents: Sendable {
     package init(types: [String]) { self.types = types }
 
     /// Gives `take` what has come since the last time, each node's in the order of display. What comes again changes nothing for a reader
-    /// that takes it twice.
+    /// that takes it twice. What has lost its payload comes with `nil`, and each time, with all of its node: a peer may give it back.
     package mutating func update(
-        _ views: ViewReader, _ take: (EventHeader, JSONObject, NodeID) -> Void
+        _ views: ViewReader, _ take: (EventHeader, JSONObject?, NodeID) -> Void
     ) throws(StoreError) {
         var origins: [NodeID: Set<OriginID>] = [:]
         for origin in try views.log.origins() { origins[origin.node, default: []].insert(origin.id) }
@@ -25,11 +27,11 @@ package struct NodeEvents: Sendable {
     }
 
     private mutating func read(
-        _ node: NodeID, _ own: Set<OriginID>, _ views: ViewReader, _ take: (EventHeader, JSONObject, NodeID) -> Void
+        _ node: NodeID, _ own: Set<OriginID>, _ views: ViewReader, _ take: (EventHeader, JSONObject?, NodeID) -> Void
     ) throws(StoreError) {
         var reading = readings[node] ?? Reading()
         // The stamps of a new origin may begin before those of the one before it: then all is read again, which changes nothing.
-        if reading.origins != own { reading = Reading(origins: own) }
+        if reading.origins != own || reading.isPartial { reading = Reading(origins: own) }
         var query = TimelineQuery()
         query.types = types
         var bound = reading.last
@@ -40,7 +42,9 @@ package struct NodeEvents: Sendable {
                 // What others write in its name does not count, nor how far ahead of all that is.
                 guard own.contains(header.dot.origin) else { continue }
                 reading.last = max(reading.last ?? header.displayKey, header.displayKey)
-                if let payload = entry.stored.event.payload { take(header, JSONObject(validated: payload), node) }
+                let object = entry.stored.event.payload.map { JSONObject(validated: $0) }
+                if object == nil { reading.isPartial = true }
+                take(header, object, node)
             }
             bound = page.next
         } while bound != nil

@@ -69,15 +69,12 @@ extension ViewReader {
     /// - Parameters:
     ///   - limits: How much of it.
     ///   - isWhole: Whether the one who asks sees everything: then it is said what is not here.
-    ///   - isSeen: Whether they see an event.
+    ///   - isSeen: Whether they see an event; `nil`: all of them, and no header is read to tell.
     package func causes(
         of event: StoredEvent, _ limits: CauseLimits = .usual, isWhole: Bool = true,
-        isSeen: (EventHeader) throws(StoreError) -> Bool = { _ in true }
+        isSeen: ((EventHeader) throws(StoreError) -> Bool)? = nil
     ) throws(StoreError) -> CauseTree {
-        try withoutActuallyEscaping(isSeen) { isSeen throws(StoreError) in
-            let walk = CauseWalk(views: self, limits: limits, isWhole: isWhole, isSeen: isSeen)
-            return try walk.tree(of: event)
-        }
+        try CauseWalk(views: self, limits: limits, isWhole: isWhole, isSeen: isSeen).tree(of: event)
     }
 
     /// The event of this id that counts; of several that have only the id in common the first that is seen.
@@ -95,7 +92,7 @@ private final class CauseWalk {
     private let views: ViewReader
     private let limits: CauseLimits
     private let isWhole: Bool
-    private let isSeen: (EventHeader) throws(StoreError) -> Bool
+    private let isSeen: ((EventHeader) throws(StoreError) -> Bool)?
     /// Positions of events that are in it.
     private var positions: Set<UInt64> = []
     /// Ids of what is named and not here.
@@ -105,7 +102,7 @@ private final class CauseWalk {
 
     init(
         views: ViewReader, limits: CauseLimits, isWhole: Bool,
-        isSeen: @escaping (EventHeader) throws(StoreError) -> Bool
+        isSeen: ((EventHeader) throws(StoreError) -> Bool)?
     ) {
         (self.views, self.limits, self.isWhole, self.isSeen) = (views, limits, isWhole, isSeen)
     }
@@ -150,7 +147,7 @@ private final class CauseWalk {
 
     /// The event that a link names; `nil` if it is in the tree.
     private func resolve(_ link: CauseLink, depth: Int) throws(StoreError) -> CauseNode? {
-        if let event = try views.event(link.id, isSeen: isSeen) {
+        if let event = try views.event(link.id, isSeen: sees) {
             return positions.contains(event.position) ? nil : try node(event, depth: depth, try causes(of: event))
         }
         guard missing.insert(link.id).inserted else { return nil }
@@ -180,12 +177,14 @@ private final class CauseWalk {
         query.types = [Self.configured]
         for owner in ["bot/\(header.author)", header.author] {
             let page = try views.newest(1, of: .user(owner), query, before: header.displayKey)
-            if let found = page.entries.first?.stored.event.header { return try isSeen(found) ? found.id : nil }
+            if let found = page.entries.first?.stored.event.header { return try sees(found) ? found.id : nil }
         }
         return nil
     }
 
     private static let configured = "bot.configured"
+
+    private func sees(_ header: EventHeader) throws(StoreError) -> Bool { try isSeen?(header) ?? true }
 
     // MARK: What followed
 
@@ -218,35 +217,44 @@ private final class CauseWalk {
         return order.map { nodes[$0] }
     }
 
-    /// The first events that name `id`, in display order.
+    /// The first events that name `id` as their cause, and the newest of what changes it, in display order: one is not to keep the other away,
+    /// so the changes have half of the room where it is scarce.
     private func followers(
         of id: EventID, limit: Int
     ) throws(StoreError) -> (events: [(StoredEvent, CauseLink)], hasMore: Bool) {
         // Some of them may be in the tree.
         let most = max(limit, 0) + 1 + positions.count
-        let rows = try views.reading { connection throws(DatabaseError) in
-            try CausesView.rows(of: id, limit: most, connection)
-                + (try MessagesView.rows(about: id, limit: most, connection))
+        let (effects, changes) = try views.reading { connection throws(DatabaseError) in
+            (
+                try CausesView.first(most, of: id, connection),
+                try MessagesView.newest(most, about: id, connection)
+            )
         }
-        var events: [StoredEvent] = []
-        var (hasMore, read, looked) = (false, bytes, Set<UInt64>())
-        for row in rows.sorted() where !positions.contains(row.position) && looked.insert(row.position).inserted {
-            guard let event = try views.log.event(at: row.position) else {
-                throw .corrupt("the views name event \(row.position), which the log does not have")
-            }
-            guard try isSeen(event.event.header) else { continue }
-            guard events.count < limit, read < CauseLimits.bytes else {
-                hasMore = true
-                break
-            }
-            read += event.event.payload?.count ?? 0
-            events.append(event)
-        }
-        events.sort { $0.event.header.displayKey < $1.event.header.displayKey }
+        var read = bytes
+        let first = try events(at: effects, limit: limit - min(changes.count, limit / 2), &read)
+        let newest = try events(at: changes, limit: limit - first.events.count, &read)
+        let events = (first.events + newest.events).sorted { $0.event.header.displayKey < $1.event.header.displayKey }
         let told = events.map { event in
             (event, CauseLink(id: id, relation: event.event.amended == id ? .amends : .cause))
         }
-        return (told, hasMore)
+        return (told, first.hasMore || newest.hasMore)
+    }
+
+    /// Those of these that are seen and not in the tree, in their order, and whether there are more.
+    private func events(
+        at positions: [UInt64], limit: Int, _ read: inout Int
+    ) throws(StoreError) -> (events: [StoredEvent], hasMore: Bool) {
+        var events: [StoredEvent] = []
+        for position in positions where !self.positions.contains(position) {
+            guard let event = try views.log.event(at: position) else {
+                throw .corrupt("the views name event \(position), which the log does not have")
+            }
+            guard try sees(event.event.header) else { continue }
+            guard events.count < limit, read < CauseLimits.bytes else { return (events, true) }
+            read += event.event.payload?.count ?? 0
+            events.append(event)
+        }
+        return (events, false)
     }
 
     private func node(

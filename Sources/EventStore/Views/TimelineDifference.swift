@@ -83,7 +83,7 @@ extension ViewReader {
                 twin.author.hasSameBytes(as: header.author), twin.conversation.hasSameBytes(as: header.conversation),
                 try log.counted(other.position, at: knownAt)
             else { continue }
-            return try self.entry(other, query) { _ in true }
+            return try self.entry(other, query)
         }
         return nil
     }

@@ -134,12 +134,19 @@ extension ViewReader {
         }
     }
 
-    /// The message with those edits and retractions alone that `isSeen` lets through, by the event that says so.
+    /// The message with those edits and retractions alone that `isSeen` lets through, by the event that says so; `nil`: all of them.
     package func entry(
-        _ stored: StoredEvent, _ query: TimelineQuery, isSeen: (EventHeader) throws(StoreError) -> Bool
+        _ stored: StoredEvent, _ query: TimelineQuery, isSeen: ((EventHeader) throws(StoreError) -> Bool)? = nil
     ) throws(StoreError) -> TimelineEntry {
-        let found = try amendments(
-            [stored], knownAt: query.knownAt ?? .max, asOf: query.asOf ?? .max, seenBy: isSeen)
+        let (knownAt, asOf) = (query.knownAt ?? .max, query.asOf ?? .max)
+        let found =
+            if let isSeen {
+                try amendments([stored], knownAt: knownAt, asOf: asOf, seenBy: isSeen)
+            } else {
+                try reading { connection throws(DatabaseError) in
+                    try amendments([stored], knownAt: knownAt, asOf: asOf, connection)
+                }
+            }
         guard let amendments = found[0] else { return TimelineEntry(stored: stored, history: nil) }
         return TimelineEntry(stored: stored, history: try history(amendments))
     }

@@ -8,9 +8,10 @@ struct ErasureSlice: Sendable {
     let isLast: Bool
 }
 
-// What this node's erasures let go, goes: from rows that are here, and of what comes before it is stored (INV-11).
+// What this node's erasures let go, goes: from rows that are here, and of what comes before it is stored (INV-11). So goes what comes of
+// another node's own that that node has erased: an archive, on which no daemon confirms, does not take it back.
 extension Appender {
-    /// Reads what this node has erased.
+    /// Reads what was erased: by this node of all that is here, by another of what that has recorded itself (D27).
     func loadErasures() throws(DatabaseError) {
         erasures = Erasures(keeper: try connection.keeper())
         for position in try ErasureIndex.positions(on: connection) {
@@ -19,22 +20,19 @@ extension Appender {
             try select.bind(1, position)
             guard try select.step() else { continue }
             let event = try EventRow.read(select, names: &reader, on: connection).event
-            guard let index = state.indexes[event.header.dot.origin], isOwn(index) else { continue }
-            erasures.take(event, of: state.origins[index].key.nodeID)
+            take(event)
         }
     }
 
-    /// Whether this node writes the origin, or has written it.
-    private func isOwn(_ index: Int) -> Bool {
-        guard let own = state.own else { return false }
-        return index == own || state.origins[index].key == state.origins[own].key
+    private func take(_ event: Event) {
+        guard let index = state.indexes[event.header.dot.origin] else { return }
+        erasures.take(event, of: state.origins[index].key.nodeID)
     }
 
     /// Takes note of an erasure event of the open transaction.
     func noteErasure(_ event: Event, at position: UInt64) {
         newErasures.append(position)
-        guard let index = state.indexes[event.header.dot.origin], isOwn(index) else { return }
-        erasures.take(event, of: state.origins[index].key.nodeID)
+        take(event)
     }
 
     /// Puts those of the open transaction into the index, and seals it where it has changed.

@@ -21,7 +21,7 @@ final class Appender {
     private(set) var sealed: (size: UInt64, seal: UUIDBits)?
     /// Whether the open transaction has given events back their payloads.
     var isHealed = false
-    /// What this node's own erasures let go: what comes and is covered is stored without its payload.
+    /// What the erasures of the log let go: what comes and is covered is stored without its payload.
     var erasures = Erasures()
     /// What received events of the open transaction do to older ones.
     var replacements: [Replacement] = []

@@ -47,6 +47,8 @@ package final class ConversationPage: ConversationWriter {
     private var titled: EventID?
     private var others: Set<EventID> = []
     private var names: [String: String] = [:]
+    /// Ids of messages on the page.
+    private var addresses: Set<EventID> = []
     private var seen = Recent<EventID, (who: String, text: String)>(most: 20_000)
     /// So many bytes of pictures the page has room for.
     private var pictureRoom = PageAttachment.mostOfPage
@@ -160,7 +162,6 @@ package final class ConversationPage: ConversationWriter {
         }
         written += 1
         message(spoken, entry)
-        previous = header.id
         return taken()
     }
 
@@ -203,7 +204,9 @@ package final class ConversationPage: ConversationWriter {
         if who == header.author, let name = spoken.payload?.string("name"), !name.isEmpty { who = name }
         let isOwn = header.author == conversation.startedBy
         let names = [isOwn ? "own" : nil, entry.isRetracted ? "back" : nil].compactMap(\.self)
-        out.raw("<article id=\"e-\(header.id)\"")
+        // Another may have given one of theirs the same id: the first on the page has it as its address.
+        let isFirst = addresses.insert(header.id).inserted
+        out.raw("<article id=\"e-\(header.id)\(isFirst ? "" : "-\(header.dot.origin)-\(header.dot.seq)")\"")
         if !names.isEmpty { out.raw(" class=\"\(names.joined(separator: " "))\"") }
         out.raw(">\n<p class=\"who\">")
         out.element("b", "dir=\"auto\"", Sanitizer.line(who))
@@ -223,6 +226,8 @@ package final class ConversationPage: ConversationWriter {
         for item in spoken.payload?.elements("attachments") ?? [] { item.object.map(attachment) }
         if let history = entry.history { changes(history, first: spoken.payload?.string("text")) }
         out.raw("</article>\n")
+        previous = isFirst ? header.id : nil
+        guard isFirst else { return }
         seen[header.id] = (who, String((spoken.state == .erased ? "" : spoken.text ?? "").prefix(80)))
     }
 

@@ -36,14 +36,14 @@ package struct SubjectPage {
         }
     }
 
-    /// Someone has looked at it.
+    /// Someone has looked at it. Where the record has lost its payload, who and what are `nil`: it may be of another.
     package struct Read {
         package var time: Int64
-        package var who: String
-        package var what: String
+        package var who: String?
+        package var what: String?
         package var reason: String
 
-        package init(time: Int64, who: String, what: String, reason: String) {
+        package init(time: Int64, who: String?, what: String?, reason: String) {
             (self.time, self.who, self.what, self.reason) = (time, who, what, reason)
         }
     }
@@ -86,11 +86,11 @@ package struct SubjectPage {
         if reads.isEmpty { nothing() }
         for read in reads {
             out.raw("<article><p class=\"who\">")
-            out.element("b", "dir=\"auto\"", Sanitizer.line(read.who))
+            out.element("b", "dir=\"auto\"", Sanitizer.line(read.who ?? "?"))
             out.raw(" ")
             out.element("time", "datetime=\"\(Timestamp.text(read.time))\"", clock(read.time))
             out.raw("</p>\n")
-            out.said(read.what)
+            out.said(read.what ?? word(.lostRead))
             out.element("p", "class=\"note\"", Sanitizer.line(read.reason))
             out.raw("</article>\n")
         }
@@ -164,7 +164,7 @@ package struct SubjectPage {
 package enum SubjectWords: CaseIterable, Sendable {
     case title, askedBy, why, node, record, own, elsewhere, elsewhereFull, others, othersFull, othersHeaders, events
     case through, made
-    case profile, conversations, reads, readsNote, files, nothing, left
+    case profile, conversations, reads, readsNote, lostRead, files, nothing, left
     case fileEvents, fileCSV, fileContext, fileReaders, fileReadme
 
     package var phrase: Phrase {
@@ -191,6 +191,9 @@ package enum SubjectWords: CaseIterable, Sendable {
                 "Reads of auditors are recorded with those whose words they had, and packages as this one. Not here are reads of the whole log and of lists of users, conversations and surveys, feeds narrowed to others, and reads of programs and of who opens the files.",
                 "감사자의 열람은 누구의 말이 나왔는지와 함께 기록되고, 이런 자료의 제공도 기록됩니다. 로그 전체, 사용자·대화·설문 목록의 열람, 다른 사람으로 좁힌 피드, 프로그램이나 파일을 여는 사람의 열람은 여기에 없습니다."
             )
+        case .lostRead:
+            Phrase(
+                "This record has lost its payload. It may be of another.", "이 기록은 내용이 없어졌습니다. 다른 사람에 관한 것일 수 있습니다.")
         case .files: Phrase("Files", "파일")
         case .nothing: Phrase("Nothing.", "없습니다.")
         case .left: Phrase("[words of another person, left out]", "[다른 사람의 말, 생략함]")

@@ -33,7 +33,7 @@ final class ChatGPT: ExportReader {
         let names = files.names.filter { files.isFile || Self.isList($0) }
         guard !names.isEmpty else { throw ImportError(.malformed, files.path, "no conversations.json in it") }
         for name in names {
-            let json = try JSONPull(try files.reader(name))
+            let json = try JSONPull(try files.reader(name), repeats: output.noteRepeated)
             switch try json.peek() {
             case UInt8(ascii: "["): try list(json, user, files, output)
             default:

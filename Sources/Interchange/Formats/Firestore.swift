@@ -20,7 +20,9 @@ final class Firestore: ExportReader {
 
     func read(_ files: ExportFiles, into output: ImportOutput) throws(ImportError) {
         repeats = Repeats()
-        for name in try files.json(Self.isKnown) { try read(try JSONPull(try files.reader(name)), output) }
+        for name in try files.json(Self.isKnown) {
+            try read(try JSONPull(try files.reader(name), repeats: output.noteRepeated), output)
+        }
     }
 
     private func read(_ json: JSONPull, _ output: ImportOutput) throws(ImportError) {

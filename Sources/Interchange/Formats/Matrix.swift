@@ -13,7 +13,7 @@ final class Matrix: ExportReader {
         guard let name = files.isFile ? files.names.first : files.file(named: "export.json") else {
             throw ImportError(.malformed, files.path, "no export.json in it")
         }
-        let json = try JSONPull(try files.reader(name))
+        let json = try JSONPull(try files.reader(name), repeats: output.noteRepeated)
         var hasMessages = false
         try json.openObject()
         while let member = try json.nextName() {

@@ -28,6 +28,7 @@ final class OpenAI: ExportReader {
                     throw ImportError(.malformed, file, at: place, "no list 'messages'")
                 }
                 Self.passOver(object, but: ["messages"], at: place, output)
+                if object["messages"]?.repeatsMember == true { output.noteRepeated(at: place) }
                 if messages.isEmpty { output.skip("a conversation without messages", at: place) }
                 try conversation(messages, user, file, place, output)
             }

@@ -41,7 +41,7 @@ final class RealtimeDatabase: ExportReader {
     private var isApple: Bool { votes.apple > votes.unix }
 
     private func read(_ reader: ByteReader, _ output: ImportOutput, isSurvey: Bool) throws(ImportError) {
-        let json = try JSONPull(reader)
+        let json = try JSONPull(reader, repeats: output.noteRepeated)
         try json.openObject()
         var disagreements = 0
         while let member = try json.nextName() {

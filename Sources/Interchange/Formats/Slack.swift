@@ -60,7 +60,7 @@ final class Slack: ExportReader {
     }
 
     private func list(_ files: ExportFiles, _ name: String, _ output: ImportOutput) throws(ImportError) {
-        let json = try JSONPull(try files.reader(name))
+        let json = try JSONPull(try files.reader(name), repeats: output.noteRepeated)
         try eachChannel(json) { channel, id throws(ImportError) in
             let scope = Naming.id("slack", id)
             let conversation = options.conversation ?? scope
@@ -108,7 +108,7 @@ final class Slack: ExportReader {
     }
 
     private func users(_ files: ExportFiles, _ name: String, _ output: ImportOutput) throws(ImportError) {
-        let json = try JSONPull(try files.reader(name))
+        let json = try JSONPull(try files.reader(name), repeats: output.noteRepeated)
         try json.openArray()
         while try json.nextElement() {
             guard let person = try json.value().object, let id = person.string("id") else {
@@ -145,7 +145,7 @@ final class Slack: ExportReader {
     private func day(_ files: ExportFiles, _ name: String, _ folder: String?, _ output: ImportOutput)
         throws(ImportError)
     {
-        let json = try JSONPull(try files.reader(name))
+        let json = try JSONPull(try files.reader(name), repeats: output.noteRepeated)
         try json.openArray()
         while try json.nextElement() {
             guard let message = try json.value().object else { throw json.failure("a message is no object") }

@@ -35,7 +35,7 @@ final class Telegram: ExportReader {
         }
         source = (files, name)
         defer { source = nil }
-        let json = try JSONPull(try files.reader(name))
+        let json = try JSONPull(try files.reader(name), repeats: output.noteRepeated)
         var chat = Chat()
         var hasMessages = false
         try json.openObject()

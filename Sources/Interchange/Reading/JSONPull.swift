@@ -15,6 +15,7 @@ package final class JSONPull {
 
     private let reader: ByteReader
     private let longest: Int
+    private let repeats: ((String) -> Void)?
     private var buffer: [UInt8] = []
     /// What is read and not yet used of the buffer.
     private var start = 0, end = 0
@@ -25,9 +26,11 @@ package final class JSONPull {
     /// For each open container whether nothing of it was read yet.
     private var fresh: [Bool] = []
 
-    package init(_ reader: ByteReader, longest: Int = longestValue) throws(ImportError) {
-        self.reader = reader
-        self.longest = longest
+    /// - Parameter repeats: Told the place of each value in which an object has a member twice.
+    package init(
+        _ reader: ByteReader, longest: Int = longestValue, repeats: ((String) -> Void)? = nil
+    ) throws(ImportError) {
+        (self.reader, self.longest, self.repeats) = (reader, longest, repeats)
         while end < 3, !isAtEnd { try fill() }
         let head = buffer[..<end]
         if head.starts(with: [0xef, 0xbb, 0xbf]) { start = 3 }
@@ -126,7 +129,9 @@ package final class JSONPull {
             throw failure(error.reason.rawValue, at: start + error.offset)
         }
         start = limit
-        return JSONValue(bytes: bytes, range: 0..<bytes.count)
+        let value = JSONValue(bytes: bytes, range: 0..<bytes.count)
+        if let repeats, value.repeatsMember { repeats(place) }
+        return value
     }
 
     /// Passes over the next value, of any size.

@@ -82,6 +82,9 @@ package final class ImportOutput {
     /// A record is taken otherwise than it says.
     package func note(_ reason: String, at place: String) { Self.count(reason, place, in: &noted) }
 
+    /// RFC 8259 leaves open which one counts.
+    func noteRepeated(at place: String) { note("a member stands twice in one object: the first counts", at: place) }
+
     private static func count(
         _ reason: String, _ place: String, in reasons: inout [String: (count: Int, places: [String])]
     ) {

@@ -83,8 +83,10 @@ struct DaemonClient {
         return JSONObject(validated: try ask(request).body)
     }
 
-    /// The lines of a list, page by page, without their ends.
-    func lines(_ target: String) throws(CommandFailure) -> [JSONObject] {
+    /// The lines of a list, page by page, without their ends, which `ended` is given.
+    func lines(
+        _ target: String, ended: (JSONObject) -> Void = { _ in }
+    ) throws(CommandFailure) -> [JSONObject] {
         var all: [JSONObject] = []
         var next: String?
         repeat {
@@ -94,6 +96,7 @@ struct DaemonClient {
             guard let end = all.popLast(), end.string("type") == "end" else {
                 throw Self.misunderstood("no end line")
             }
+            ended(end)
             next = end.bool("more") == true ? end.string("next") : nil
         } while next != nil
         return all

@@ -366,14 +366,18 @@ final class SubjectPackage {
         let views = try FreshViews.open(session, files)
         try stored {
             try events.update(views) { header, object, _ in
+                let line = JSONLine(read: object, header, to: user).utf8 + [UInt8(ascii: "\n")]
+                guard let object else {
+                    let read = SubjectPage.Read(time: header.hlc.milliseconds, who: nil, what: nil, reason: "")
+                    return reads.append((header.displayKey, read, line))
+                }
                 let isOfUser = object.strings("users")?.contains { $0.hasSameBytes(as: user) } ?? false
                 guard isOfUser else { return }
                 let read = SubjectPage.Read(
                     time: header.hlc.milliseconds, who: header.actor?.text ?? header.author,
                     what: "\(object.string("route") ?? "") \((object.string("subject") ?? "").prefix { $0 != "?" })",
                     reason: object.string("reason") ?? "")
-                reads.append(
-                    (header.displayKey, read, JSONLine(read: object, header, to: user).utf8 + [UInt8(ascii: "\n")]))
+                reads.append((header.displayKey, read, line))
             }
         }
         reads.sort { $0.key < $1.key }

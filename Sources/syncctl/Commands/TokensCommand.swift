@@ -12,7 +12,9 @@ enum TokensCommand {
             examples: [.init("syncctl tokens", "their secrets are kept by no one but their holders")],
             discussion: """
                 A token that a trusted node of the cluster has given is listed, too: it counts here. One for admin or operator counts at \
-                its own node alone; elsewhere its state is 'elsewhere'.
+                its own node alone; elsewhere its state is 'elsewhere'. Where a revocation has lost its payload, none of the tokens that were \
+                given before it counts, for it may be theirs: their state is 'doubtful'. Exit code 2 then, and where a token is missing \
+                because what gave it has lost its payload.
                 """),
         run: runList)
 
@@ -46,7 +48,8 @@ enum TokensCommand {
 
     private static func runList(_ session: Session) throws(CommandFailure) -> ExitCode {
         let daemon = try DaemonClient.required(by: session, to: "tell its tokens")
-        let lines = try daemon.lines(Route.credentials.path)
+        var lost: Int64 = 0
+        let lines = try daemon.lines(Route.credentials.path, ended: { lost = $0.integer("lost") ?? 0 })
         var table = TextTable([
             .left(session.heading(.credential)), .left(session.heading(.principal)), .left(session.heading(.roles)),
             .left(session.heading(.scope)), .left(session.heading(.state)), .left(session.headingOfTimes(.until)),
@@ -61,8 +64,9 @@ enum TokensCommand {
         }
         if lines.isEmpty { session.say(.noTokens) }
         if !session.isJSON, !lines.isEmpty { try session.print(table) }
-        try session.end(count: lines.count)
-        return .success
+        if lost > 0 { session.remark(.tokensLost, session.counted(UInt64(clamping: lost), .event)) }
+        try session.end(count: lines.count) { if lost > 0 { $0.add("lost", lost) } }
+        return lost > 0 ? .degraded : .success
     }
 
     /// What the daemon says of a token, in the language of the answer.
@@ -72,6 +76,7 @@ enum TokensCommand {
         case "revoked": session.shown(.isRevoked)
         case "expired": session.shown(.isExpired)
         case "elsewhere": session.shown(.isElsewhere)
+        case "doubtful": session.shown(.isDoubtful)
         case "all": session.shown(.isOfAll)
         case "own": session.shown(.isOfOwn)
         default: word
@@ -209,7 +214,7 @@ enum AccessCommand {
             examples: [.init("syncctl access --user u-1029", "who has looked at this user")],
             discussion: """
                 Reads of auditors are recorded before they are answered. Reads of programs, and of files, are not: who may do that sees \
-                everything.
+                everything. A record that has lost its payload is told to each who asks, and the exit code is 2.
                 """),
         run: { (session) throws(CommandFailure) in
             let limit = try usage { try session.arguments.integer("last", in: 1...100_000) } ?? 50
@@ -219,20 +224,23 @@ enum AccessCommand {
                 .left(session.headingOfTimes(.at)), .left(session.heading(.reader)), .left(session.heading(.subject)),
                 .left(session.heading(.reason)),
             ])
-            var count = 0
+            var (count, lost) = (0, 0)
             _ = try DaemonPages(client: daemon).lines(route, [], limit: limit, hasFiles: false) {
                 line throws(CommandFailure) in
                 count += 1
+                let isLost = line.bool("lost") == true
+                if isLost { lost += 1 }
                 if session.isJSON { return try session.print(line) }
                 let cells = [
-                    session.clock(line.moment("at")), line.string("actor") ?? "", line.string("subject") ?? "",
-                    line.string("reason") ?? "",
+                    session.clock(line.moment("at")), line.string("actor") ?? "",
+                    isLost ? session.shown(.readLost) : line.string("subject") ?? "", line.string("reason") ?? "",
                 ]
                 table.add(cells.map { .init(Sanitizer.line($0)) })
             }
             if count == 0 { session.say(.noReads) }
             if !session.isJSON, count > 0 { try session.print(table) }
-            try session.end(count: count)
-            return .success
+            if lost > 0 { session.remark(.readsLost, session.counted(UInt64(lost), .event)) }
+            try session.end(count: count) { if lost > 0 { $0.add("lost", lost) } }
+            return lost > 0 ? .degraded : .success
         })
 }

@@ -13,12 +13,13 @@ extension KoreanHelp {
         replies, answers of surveys, edits. An event follows from what its header names as its cause, an edit or \
         retraction also from its message, a bot's reply also from the bot's last 'bot.configured' before it. \
         What is named and has not come to this node is pending. Where more is left out than told, 'cut here' \
-        says so: ask again for that event. Exit code 1 when there is no such event.
+        says so: ask again for that event. Of many edits the newest are told; all of them are in \
+        'syncctl conversation ID --type message.edited'. Exit code 1 when there is no such event.
         """:
             "가장 먼 원인부터 차례로 보이고, 찾은 이벤트에는 표시가 붙고, 그다음에 답변, 설문 응답, 수정처럼 뒤따른 것이 이어집니다. 이벤트의 원인은 "
             + "헤더에 적힌 것이고, 수정과 회수는 대상 메시지, 봇의 답변은 그 전의 마지막 'bot.configured'도 원인입니다. 적혀 있지만 이 노드에 오지 "
-            + "않은 것은 대기 중으로 보입니다. 다 보이지 않은 곳에는 '여기서 생략'이 붙으니 그 이벤트로 다시 실행하십시오. 그런 이벤트가 없으면 종료 "
-            + "코드는 1입니다.",
+            + "않은 것은 대기 중으로 보입니다. 다 보이지 않은 곳에는 '여기서 생략'이 붙으니 그 이벤트로 다시 실행하십시오. 수정이 많으면 최근 것을 보입니다. "
+            + "모든 수정은 'syncctl conversation ID --type message.edited'로 봅니다. 그런 이벤트가 없으면 종료 코드는 1입니다.",
         "What a page showed at two moments, and what had changed": "두 시점에 보이던 내용과 그사이 달라진 것을 봅니다",
         "The user's profile instead of the history.": "이력 대신 사용자의 프로필.",
         "What this node's log had at this position (10412 or seq:10412), or at this time; twice, the earlier one first.":

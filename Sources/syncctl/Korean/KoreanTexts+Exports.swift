@@ -87,6 +87,8 @@ extension KoreanTexts {
         Phrase(
             "nothing of a message is known: it is stored without a text", "알 수 있는 것이 없는 메시지. 글 없이 저장했습니다"),
         Phrase("a place without its geo_uri: its text is taken", "geo_uri가 없는 장소. 글만 가져왔습니다"),
+        Phrase(
+            "a member stands twice in one object: the first counts", "한 객체에 같은 이름의 멤버가 두 번 있음. 앞의 것을 읽었습니다"),
         Phrase("the date of a message is no time: its key has one", "메시지의 날짜가 시각이 아님. 키의 시각을 썼습니다"),
         Phrase(
             "the date of a message is no time, and its key has none: it stands at the beginning of 1970",

@@ -14,6 +14,8 @@ extension Wording {
         case .isRevoked: Phrase("revoked", "폐기됨")
         case .isExpired: Phrase("expired", "만료됨")
         case .isElsewhere: Phrase("elsewhere", "다른 노드에서만")
+        case .isDoubtful: Phrase("doubtful", "확인 불가")
+        case .readLost: Phrase("(its payload is gone)", "(내용이 없어졌음)")
         case .isOfAll: Phrase("all", "모두")
         case .isOfOwn: Phrase("own", "자기 대화")
         case .attachmentState: Phrase("{0} {1}", "{0}: 첨부 {1}")

@@ -53,6 +53,17 @@ extension Wording {
         case .noTokens:
             Phrase("no tokens; syncctl tokens create gives one", "토큰이 없습니다. 발급하려면 syncctl tokens create를 실행하십시오")
         case .noReads: Phrase("no read was recorded", "기록된 열람이 없습니다")
+        case .tokensLost:
+            Phrase(
+                "{0} that tell of tokens have lost their payloads: a token that was given may be missing here, and where one took a token "
+                    + "back, none that was given before it counts; syncctl verify names them",
+                "토큰에 관한 이벤트 {0}의 내용이 없어졌습니다. 발급된 토큰이 여기에 빠져 있을 수 있으며, 폐기 기록이면 그 전에 발급된 토큰은 모두 "
+                    + "쓸 수 없습니다. 어느 이벤트인지는 syncctl verify로 알 수 있습니다")
+        case .readsLost:
+            Phrase(
+                "{0} that record reads have lost their payloads: what was read, and of whom, cannot be told; syncctl verify names them",
+                "열람을 기록한 이벤트 {0}의 내용이 없어졌습니다. 누구의 무엇을 열람했는지 알 수 없습니다. 어느 이벤트인지는 syncctl verify로 알 수 "
+                    + "있습니다")
         case .isShownOnce:
             Phrase(
                 "this is shown once; take it back with: syncctl tokens revoke {0}",

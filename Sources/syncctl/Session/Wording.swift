@@ -49,7 +49,8 @@ enum Wording: String, CaseIterable, Sendable {
         followerTime
     case route, isConnected, isConnecting, isDisconnected, isNotRunning, isAway, isPaused, noAnswer
     // Access
-    case credential, principal, roles, scope, until, reader, subject, noTokens, noReads, isShownOnce, openFile
+    case credential, principal, roles, scope, until, reader, subject, noTokens, noReads, tokensLost, readsLost
+    case isShownOnce, openFile
     // Attachments
     case digest, bytes, noAttachments, attachmentsVerified
     // Nodes
@@ -100,7 +101,7 @@ enum Wording: String, CaseIterable, Sendable {
         tokenTakenBack, tokenNoAuthor
     // What changed something
     case storeMade, appendedAt, alreadyAt, lineNumber, tokenIn, tokenRevoked, isValid, isRevoked, isExpired,
-        isElsewhere,
+        isElsewhere, isDoubtful, readLost,
         isOfAll, isOfOwn, attachmentState, isPresent, isMissing, isDamagedHere, isLeaving, settledNow, settledSince,
         noOpenFinding, digestOrigin, digestView, digestLacks, quarantineRetried, rootDiffers, leftOut, evidenceLeftOut
     // Peers and subscriptions

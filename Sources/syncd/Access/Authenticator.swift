@@ -224,6 +224,9 @@ final class Authenticator: Sendable {
     /// All that were given and count here.
     var all: [AccessRecords.Listed] { state.withLock { $0.records.all } }
 
+    /// How many grants and revocations have lost their payload.
+    var lost: Int { state.withLock { $0.records.lost } }
+
     private func changeFile(
         _ change: (inout CredentialsFile) throws(StoreError) -> Void
     ) throws(StoreError) {

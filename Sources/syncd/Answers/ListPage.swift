@@ -37,8 +37,9 @@ struct ListPage: Sendable {
     /// - Parameters:
     ///   - entries: All of the list, in the order of their keys.
     ///   - isDescending: Whether the greatest key comes first.
+    ///   - lost: How many events that tell of entries cannot be read.
     func body<Entry>(
-        _ entries: some Sequence<Entry>, isDescending: Bool = false, key: (Entry) -> String,
+        _ entries: some Sequence<Entry>, isDescending: Bool = false, lost: Int = 0, key: (Entry) -> String,
         line: (Entry) throws(StoreError) -> JSONLine
     ) throws(StoreError) -> [UInt8] {
         var (body, count) = ([UInt8](), 0)
@@ -58,6 +59,7 @@ struct ListPage: Sendable {
         end.add("count", count)
         end.add("more", next != nil)
         if let next { end.add("next", next) }
+        if lost > 0 { end.add("lost", lost) }
         end.write(to: &body)
         return body
     }

@@ -24,11 +24,12 @@ extension Service {
     func listCredentials(_ exchange: HTTPExchange) throws(StoreError) {
         guard let page = exchange.listPage() else { return }
         let now = WallClock.now
-        let body = try page.body(authenticator.all, key: \.grant.credential.text) { one in
+        let body = try page.body(authenticator.all, lost: authenticator.lost, key: \.grant.credential.text) { one in
             var line = Self.line(one.grant)
             let isElsewhere = one.node != store.identity.node && one.grant.roles.contains(where: \.isOfNodeAlone)
             let standing = isElsewhere ? "elsewhere" : "valid"
-            line.add("state", one.isRevoked ? "revoked" : one.grant.isOver(at: now) ? "expired" : standing)
+            let refused = one.isInDoubt ? "doubtful" : one.isRevoked ? "revoked" : nil
+            line.add("state", refused ?? (one.grant.isOver(at: now) ? "expired" : standing))
             line.add("at", Timestamp.text(one.at))
             line.add("node", one.node.description)
             return line

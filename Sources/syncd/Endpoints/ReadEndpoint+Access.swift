@@ -61,8 +61,8 @@ extension ReadEndpoint {
         // Whom else a read concerned, and what was looked for, is theirs.
         let reader = sight.caller.isAny(of: [.auditor, .admin]) ? nil : user
         for entry in found {
-            guard let payload = entry.stored.event.payload else { continue }
-            page.add(JSONLine(read: JSONObject(validated: payload), entry.stored.event.header, to: reader))
+            let event = entry.stored.event
+            page.add(JSONLine(read: event.payload.map { JSONObject(validated: $0) }, event.header, to: reader))
         }
         if let place = end, found.count < request.limit {
             page.cut = page.cut ?? .rows
@@ -74,9 +74,10 @@ extension ReadEndpoint {
 }
 
 extension TimelineEntry {
-    /// Whether it is a read that concerns a user.
+    /// Whether it is a read that concerns a user, or may: one that has lost its payload does not tell.
     fileprivate func isRead(of user: String) -> Bool {
-        let users = stored.event.payload.flatMap { JSONObject(validated: $0).strings("users") } ?? []
+        guard let payload = stored.event.payload else { return true }
+        let users = JSONObject(validated: payload).strings("users") ?? []
         return users.contains { $0.hasSameBytes(as: user) }
     }
 }

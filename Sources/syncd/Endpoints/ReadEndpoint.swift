@@ -307,10 +307,11 @@ struct ReadEndpoint {
     private mutating func why(_ id: String) throws(StoreError) -> Page? {
         guard let event = try found(id) else { return nil }
         var sight = sight
+        let views = views
         defer { self.sight = sight }
-        let tree = try views.causes(of: event, request.causes, isWhole: sight.isWhole) { header throws(StoreError) in
-            try sight.sees(header, views)
-        }
+        func sees(_ header: EventHeader) throws(StoreError) -> Bool { try sight.sees(header, views) }
+        let tree = try views.causes(
+            of: event, request.causes, isWhole: sight.isWhole, isSeen: sight.isWhole ? nil : sees)
         var page = Page()
         for line in try CauseLines.lines(tree, lines) { page.add(line) }
         for node in tree.nodes { if case .event(let entry, _) = node.state { note(entry, in: &page) } }

@@ -360,6 +360,65 @@ struct EvidenceTransferTests {
         #expect(try LogReader(files).event(at: place.position)?.event == place.event)
     }
 
+    @Test(
+        "A file of before an erasure brings nothing back that its node has erased, where the archive knows of that (INV-11, D27)"
+    )
+    func ofBeforeAnErasure() throws {
+        let word = "비밀\(UInt64.random(in: 1 << 60 ... .max))"
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([
+            .message(word, user: "u-1"), .message("남는 말", user: "u-2"), .message(word, user: "u-1"),
+        ])
+        try store.flushBlocking()
+        let before = lines(try exported(store.files))
+        _ = try store.eraseBlocking([Erasure(subject: .user("u-1"))], author: "operator")
+        try store.finishErasures()
+        try store.flushBlocking()
+        let after = lines(try exported(store.files))
+        store.close()
+        // The archive has all of it without, and then only what says that it was erased.
+        let (other, archive) = try makeStore(name: "archive")
+        try take(after, into: archive)
+        try take(before, into: archive)
+        archive.close()
+        #expect(ByteScan.find([word], in: [other.path]).isEmpty)
+        #expect(!ByteScan.find(["남는 말"], in: [other.path]).isEmpty)
+        let report = try verify(other)
+        #expect(report.isIntact && report.erased == 2, report.text)
+        // A folder that has never heard of it takes what the file has, as the pages on erasure say.
+        let (fresh, new) = try makeStore(name: "fresh")
+        try take(before, into: new)
+        new.close()
+        #expect(!ByteScan.find([word], in: [fresh.path]).isEmpty)
+        // Opened once more it knows of the erasure from its log.
+        let again = try EventStore(opening: other.path)
+        let intake = try EvidenceImport(again)
+        for line in before { try intake.take(line, 0..<line.count) }
+        try intake.finish()
+        #expect(intake.appended == 0 && intake.healed == 0)
+        again.close()
+        #expect(ByteScan.find([word], in: [other.path]).isEmpty)
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test("What a node has erased of its own comes to an archive without payload, whoever sends it (INV-11, D27)")
+    func lateOfErased() throws {
+        let (folder, archive) = try makeStore(name: "archive")
+        var origin = ForeignOrigin(1, name: "busan-1")
+        // By its name: so it goes whenever it was recorded.
+        var erasure = Erasure(subject: nil)
+        erasure.events = [Dot(origin: origin.id, seq: 3)]
+        origin.add(erasure.draft(user: "node/\(origin.key.publicKey.nodeID)"))
+        origin.add(.message("늦게 온 말", user: "u-1"))
+        origin.add(.message("남는 말", user: "u-2"))
+        try origin.send(to: archive)
+        let log = try LogReader(archive.files)
+        #expect(try log.event(Dot(origin: origin.id, seq: 3))?.event.isErased == true)
+        #expect(try log.event(Dot(origin: origin.id, seq: 4))?.event.isErased == false)
+        archive.close()
+        withExtendedLifetime(folder) {}
+    }
+
     @Test("Another history of an origin that is here is refused, and its first event is named")
     func forks() throws {
         let (folder, store) = try makeStore()

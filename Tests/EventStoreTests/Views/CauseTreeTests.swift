@@ -46,7 +46,7 @@ struct CauseTreeTests {
 
     private func tree(
         _ log: LogFixture, of number: UInt64, _ limits: CauseLimits = .usual, isWhole: Bool = true,
-        isSeen: (EventHeader) -> Bool = { _ in true }
+        isSeen: @escaping (EventHeader) -> Bool = { _ in true }
     ) throws -> CauseTree {
         try Projector(log.files).catchUp()
         let views = try ViewReader(log.files)
@@ -96,6 +96,37 @@ struct CauseTreeTests {
         ])
         #expect(told(try tree(log, of: 1)) == ["-2 2 <1:cause>", "-1 3 <2:cause>", "0 1 <3:cause>"])
         #expect(told(try tree(log, of: 4)) == ["0 4 <4:cause>"])
+    }
+
+    @Test(
+        "Of a message that was edited often the newest edits are told, and what else followed; it says that it is cut (INV-9)"
+    )
+    func manyEdits() throws {
+        let log = try LogFixture()
+        var events = [event(1, 1, hlc: 1_000, id: 1)]
+        for number in UInt64(2)...1_500 {
+            events.append(
+                event(
+                    1, number, hlc: 1_000 + Int64(number), id: number, type: "message.edited", cause: id(1),
+                    #"{"message":"\#(id(1))","text":"고침 \#(number)"}"#))
+        }
+        for number in UInt64(1)...3 {
+            events.append(event(2, number, hlc: 9_000 + Int64(number), id: 10_000 + number, cause: id(1)))
+        }
+        try log.deliver(events)
+        let told = told(try tree(log, of: 1, CauseLimits(rows: 101, depth: 5)))
+        #expect(told.count == 101 && told[0] == "0 1 <> cut rows")
+        #expect(told.suffix(3) == (1...3).map { "1 \(10_000 + $0) <1:cause>" }[...])
+        #expect(told[1] == "1 1404 <1:amends>" && told[97] == "1 1500 <1:amends>")
+        // The same where all is seen, and no event is asked for.
+        let views = try ViewReader(log.files)
+        let root = try #require(try views.log.countingEvent(id: id(1)))
+        #expect(try self.told(views.causes(of: root, CauseLimits(rows: 101, depth: 5))) == told)
+        // Replies do not keep the edits away.
+        try log.deliver((4...400).map { event(2, $0, hlc: 9_000 + Int64($0), id: 10_000 + $0, cause: id(1)) })
+        let crowded = self.told(try tree(log, of: 1, CauseLimits(rows: 101, depth: 5)))
+        #expect(crowded.count { $0.contains("amends") } == 50 && crowded.count { $0.contains("cause") } == 50)
+        #expect(crowded[0] == "0 1 <> cut rows")
     }
 
     @Test("A tree that is too large or too deep is cut, and says where (INV-9)")

@@ -160,7 +160,13 @@ struct ViewsCheckTests {
             })
         try Projector(log.files).catchUp()
         #expect(try ViewsCheck(log.files).run().isIntact)
-        // By a program that SQLite does not keep from it.
+        try changeByHand(log, sql)
+        let report = try ViewsCheck(log.files).run()
+        #expect(report.differences.contains { $0.view == "search" && "\($0)".contains("times is -") }, "\(report)")
+    }
+
+    /// By a program that SQLite does not keep from its own tables.
+    private func changeByHand(_ log: LogFixture, _ sql: String) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [
@@ -171,8 +177,30 @@ struct ViewsCheckTests {
         try process.run()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0)
+    }
+
+    @Test(
+        "What FTS5 keeps beside the words is compared, too (D21)",
+        arguments: [
+            ("UPDATE search_docsize SET sz = x'7f' WHERE id = 1", "position 1 (", "length is"),
+            ("DELETE FROM search_docsize WHERE id = 1", "position 1 (", "missing"),
+            ("INSERT INTO search_docsize VALUES(9999, x'01')", "position 9999", "no such row"),
+            ("UPDATE search_config SET v = 7 WHERE k = 'automerge'", "setting 'automerge'", "value is 7"),
+            ("INSERT INTO search_config VALUES('rank', 'bm25(9)')", "setting 'rank'", "no such row"),
+            ("UPDATE search_data SET block = x'0102' WHERE id = 1", "setting 'totals'", "value is"),
+        ])
+    func besideTheWords(sql: String, row: String, words: String) throws {
+        let log = try LogFixture()
+        try log.deliver(
+            (UInt64(1)...20).map { event(1, $0, hlc: Int64(1_000 + $0), type: "message.posted", #"{"text":"말"}"#) })
+        try Projector(log.files).catchUp()
+        #expect(try ViewsCheck(log.files).run().isIntact)
+        try changeByHand(log, sql)
         let report = try ViewsCheck(log.files).run()
-        #expect(report.differences.contains { $0.view == "search" && "\($0)".contains("times is -") }, "\(report)")
+        #expect(
+            report.differences.contains {
+                $0.view == "search" && $0.row.contains(row) && "\($0)".contains(words)
+            }, "\(report.differences)")
     }
 
     @Test(

@@ -114,6 +114,7 @@ Object.assign(strings, {
   what: ['무엇을', 'What'],
   whom: ['누구에 관해', 'Whose'],
   noReaders: ['기록된 열람이 없습니다.', 'No read is recorded.'],
+  lostRead: ['기록의 내용이 없어졌습니다. 다른 사람에 관한 것일 수 있습니다.', 'This record has lost its payload. It may be of another.'],
   noReads: ['기록된 열람이 없습니다.', 'No read is recorded.'],
   accessHelp: ['감사자의 열람만 기록됩니다. 프로그램과 사용자의 열람은 기록되지 않습니다.', 'Only what auditors read is recorded, and not what programs and users read.'],
   saveCSV: ['보이는 것을 CSV로', 'Save what is shown as CSV'],

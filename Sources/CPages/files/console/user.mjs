@@ -40,7 +40,7 @@ function profile(ctx, fields) {
 async function readers(ctx, id) {
   const { t } = ctx;
   const { box, ready } = paged(ctx, t('tab.readers'), [t('time'), t('who'), t('what'), t('reason')], (cursor) => ctx.lines(['users', id, 'readers'], { limit: 100, cursor }), (line) => [
-    h('th', { scope: 'row' }, ctx.time(line.at, 'long')), h('td', null, shown(excerpt(line.actor ?? '–', 60))), h('td', null, h('code', null, shown(excerpt(line.subject ?? '–', 80)))), h('td', null, shown(excerpt(line.reason ?? '–', 200))),
+    h('th', { scope: 'row' }, ctx.time(line.at, 'long')), h('td', null, shown(excerpt(line.actor ?? '–', 60))), h('td', null, line.lost ? t('lostRead') : h('code', null, shown(excerpt(line.subject ?? '–', 80)))), h('td', null, shown(excerpt(line.reason ?? '–', 200))),
   ], ctx.empty(t('noReaders')));
   ctx.body.append(box);
   await ready;

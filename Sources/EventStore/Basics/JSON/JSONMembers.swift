@@ -47,6 +47,44 @@ extension JSONTextScanner {
     }
 }
 
+extension JSONTextScanner {
+    /// Passes a value that was passed before; whether an object in it has two members of one name.
+    fileprivate mutating func repeatsMember() throws(JSONError) -> Bool {
+        var repeats = false
+        switch peek() {
+        case UInt8(ascii: "{"):
+            try openObject()
+            var names = MemberNames()
+            var isFirst = true
+            while let name = try nextName(isFirst: isFirst) {
+                if !names.insert(name, of: bytes) { repeats = true }
+                if try repeatsMember() { repeats = true }
+                isFirst = false
+            }
+        case UInt8(ascii: "["):
+            index += 1
+            skipBlanks()
+            while peek() != UInt8(ascii: "]") {
+                if try repeatsMember() { repeats = true }
+                skipBlanks()
+                if peek() == UInt8(ascii: ",") { index += 1 }
+                skipBlanks()
+            }
+            index += 1
+        default: _ = try value()
+        }
+        return repeats
+    }
+}
+
+extension JSONValue {
+    /// Whether an object in it has two members of one name, of which the first one counts.
+    package var repeatsMember: Bool {
+        var scanner = JSONScanner(bytes, range)
+        return (try? scanner.repeatsMember()) ?? false
+    }
+}
+
 /// The names of one object's members seen so far. The first 16 are kept as hashes in place; equal hashes are settled
 /// by the caller's bytes. Objects with more members use a set, so that a hostile one cannot cost quadratic time.
 private struct MemberNames {

@@ -66,13 +66,16 @@ final class CausesView: View {
         [.text(hexText(row.cause.bytes)), .dot(dot)]
     }
 
-    /// The first rows of what names `cause`, in the order of their times: at most `limit`.
-    static func rows(
-        of cause: EventID, limit: Int, _ connection: Connection
-    ) throws(DatabaseError) -> [Row] {
+    /// Positions of what names `cause` and does not change it, in the order of their times: the first `limit`.
+    static func first(
+        _ limit: Int, of cause: EventID, _ connection: Connection
+    ) throws(DatabaseError) -> [UInt64] {
         try connection.all(
-            "SELECT time, hlc, position FROM effect WHERE cause = ? ORDER BY time, hlc, position LIMIT ?",
-            [.blob(cause.bytes), .integer(Int64(limit))]
-        ) { Row(cause: cause, time: $0.int64(0), hlc: $0.int64(1), position: $0.uint64(2)) }
+            """
+            SELECT position FROM effect
+            WHERE cause = ?1 AND position NOT IN (SELECT position FROM amendment WHERE message = ?1)
+            ORDER BY time, hlc, position LIMIT ?2
+            """, [.blob(cause.bytes), .integer(Int64(limit))]
+        ) { row in row.uint64(0) }
     }
 }

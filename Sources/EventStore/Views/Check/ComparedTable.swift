@@ -53,6 +53,12 @@ struct ComparedTable {
                 view: SearchView.name, key: [Field("word", .word)], values: [Field("times"), Field("places")],
                 rows: { connection, _ throws(DatabaseError) in try .words(connection) }),
             plain(SearchView.name, SearchZones.table, [Field("zone")], [Field("newest"), Field("oldest")]),
+            ComparedTable(
+                view: SearchView.name, key: [Field("position", .position)], values: [Field("length")],
+                rows: { connection, _ throws(DatabaseError) in try .lengths(connection) }),
+            ComparedTable(
+                view: SearchView.name, key: [Field("setting")], values: [Field("value")],
+                rows: { connection, _ throws(DatabaseError) in try .settings(connection) }),
             plain(
                 CausesView.name, "effect",
                 [Field("cause", .uuid), Field("time", .time), Field("hlc", .hlc), Field("position", .position)], []),

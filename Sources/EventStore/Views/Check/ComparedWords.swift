@@ -49,4 +49,17 @@ extension ComparedRows {
         select.reset()
         return select
     }
+
+    /// How many words each entry has, as FTS5 keeps it beside them.
+    static func lengths(_ connection: Connection) throws(DatabaseError) -> ComparedRows {
+        try query("SELECT id, sz FROM search_docsize ORDER BY id", connection, key: 1, values: 1)
+    }
+
+    /// How FTS5 goes about its work, and how many entries and words it counts. What else stands in its tables is how the words are laid out, or
+    /// is named by no segment and never read.
+    static func settings(_ connection: Connection) throws(DatabaseError) -> ComparedRows {
+        try query(
+            "SELECT k, v FROM search_config UNION ALL SELECT 'totals', block FROM search_data WHERE id = 1 ORDER BY 1",
+            connection, key: 1, values: 1)
+    }
 }

@@ -113,18 +113,14 @@ final class MessagesView: View {
         }
     }
 
-    /// The first edits and retractions of a message in display order, as what follows from it: at most `limit`.
-    static func rows(
-        about message: EventID, limit: Int, _ connection: Connection
-    ) throws(DatabaseError) -> [CausesView.Row] {
+    /// Positions of the edits and retractions of a message, the last in display order first: at most `limit`.
+    static func newest(
+        _ limit: Int, about message: EventID, _ connection: Connection
+    ) throws(DatabaseError) -> [UInt64] {
         try connection.all(
-            "SELECT stamp, position FROM amendment WHERE message = ? ORDER BY stamp LIMIT ?",
+            "SELECT position FROM amendment WHERE message = ? ORDER BY stamp DESC LIMIT ?",
             [.blob(message.bytes), .integer(Int64(limit))]
-        ) { row in
-            let key = row.stamp(0)?.key
-            return CausesView.Row(
-                cause: message, time: key?.time ?? 0, hlc: key?.hlc.ordered ?? 0, position: row.uint64(1))
-        }
+        ) { row in row.uint64(0) }
     }
 
     private static func row(_ select: Statement, from column: Int) -> Row? {

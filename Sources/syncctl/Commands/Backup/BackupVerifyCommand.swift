@@ -14,9 +14,10 @@ enum BackupVerifyCommand {
             examples: [.init("syncctl backup verify /backups/seoul", "each file, each event, each signature")],
             discussion: """
                 Segments that backups share are read once. Every file must have its SHA-256, every event must hash to the root of its \
-                origin, and the heads over the roots must be signed. Attachments are read, too. Exit code 3 when a backup is not whole; each bad \
-                file is named. Exit code 2 when one is not signed by its node, when they are of several nodes, or when there are rows that no \
-                backup names: a run was broken off, or a manifest is gone.
+                origin, and the heads over the roots must be signed. Attachments are read, too. Exit code 3 when a backup is not whole, or \
+                has an event whose payload is gone without an erasure, or is there though it was erased; each such file is named. Exit \
+                code 2 when one is not signed by its node, when they are of several nodes, or when there are rows that no backup \
+                names: a run was broken off, or a manifest is gone.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {

@@ -22,7 +22,8 @@ enum WhyCommand {
                 replies, answers of surveys, edits. An event follows from what its header names as its cause, an edit or \
                 retraction also from its message, a bot's reply also from the bot's last 'bot.configured' before it. \
                 What is named and has not come to this node is pending. Where more is left out than told, 'cut here' \
-                says so: ask again for that event. Exit code 1 when there is no such event.
+                says so: ask again for that event. Of many edits the newest are told; all of them are in \
+                'syncctl conversation ID --type message.edited'. Exit code 1 when there is no such event.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
