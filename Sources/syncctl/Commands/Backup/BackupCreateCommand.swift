@@ -58,7 +58,7 @@ enum BackupCreateCommand {
         if let command {
             report = try stream(writer, plan, to: command, backup)
         } else {
-            try StoreLocation.requireOutside(files, session.arguments.positional("repository") ?? "")
+            try StoreLocation.requireOutside(session.arguments.positional("repository") ?? "")
             let repository = try backup.repository(.making)
             report = try backedUp { () throws(BackupError) in try writer.run(plan, in: repository) }
         }
