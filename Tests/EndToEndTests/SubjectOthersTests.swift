@@ -154,7 +154,8 @@ struct SubjectOthersTests {
         )
         defer { for path in [link, picture, repository] { try? FileManager.default.removeItem(atPath: path) } }
         try Data("GIF89a".utf8).write(to: URL(filePath: picture))
-        let digest = try daemon.syncctl("attachment", "put", picture).output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let digest = try daemon.syncctl("attachment", "put", picture).output
+            .trimmingCharacters(in: .whitespacesAndNewlines)
         #expect(try daemon.syncctl("backup", "create", repository).code == 0)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: daemon.store)
         for place in [

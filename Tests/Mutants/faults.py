@@ -2046,3 +2046,10 @@ fault(1136, "a type and a role need not both hold", "", "SyncctlProgramTests Rea
 fault(1137, "who opens views does not wait for those that take their place", "INV-10", "ViewsSwapTests",
       (ES + "Log/LogReader.swift", "try databaseOpening.withLock { _ throws(StoreError) in try openNow(path) }",
        "try isPlanted(1137) ? openNow(path) : databaseOpening.withLock { _ throws(StoreError) in try openNow(path) }"))
+
+# --- What an operator is told of proofs and backups ----------------------------------------------------------------------------
+
+fault(1181, "a log that contradicts is no finding", "INV-4", "LogVerificationTests",
+      (SD + "Setup/LogVerification.swift", "guard let record, record.answer == .contradicted else", "guard let record, record.answer == .contradicted, !isPlanted(1181) else"))
+fault(1182, "a new start knows nothing of the last verification", "", "LogVerificationTests",
+      (SD + "Setup/LogVerification.swift", "try record.keep(files)", "if !isPlanted(1182) { try record.keep(files) }"))
