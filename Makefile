@@ -61,6 +61,8 @@ demo: demo-programs
 
 test: deps
 	@Scripts/install-packages python3 python3-cryptography
+	@Scripts/install-packages zsh fish || echo 'zsh and fish cannot be had: the tests of their completions are skipped' >&2
+	@$(MAKE) --no-print-directory monitoring-tools || echo 'promtool cannot be had: its test is skipped' >&2
 	$(SWIFT) build --build-tests
 	@$(MAKE) --no-print-directory hostile-venv || echo 'the packages of Tests/Hostile cannot be had: its quick part is skipped' >&2
 	Scripts/run-tests "$$($(SWIFT) build --show-bin-path)"

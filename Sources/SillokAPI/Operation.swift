@@ -19,6 +19,6 @@ package enum Operation: String, CaseIterable, Sendable {
     // The node and its peers.
     case getStatus, getReceipt, listPeers, addPeer, removePeer, pausePeer, resumePeer, pingPeer
     case waitForNodes, settleFinding, createInvitation, joinPeer, retryQuarantine, listQuarantine, listForks
-    case listErasures, createErasure, eraseOwn
+    case listErasures, createErasure, eraseOwn, verifyLog
     case getOpenAPI
 }

@@ -3,7 +3,7 @@ internal import EventStore
 /// What the API has below `/v1/` (docs/operating/api.md), as both sides name it.
 package enum Route: String, CaseIterable, Sendable {
     case events, changes, status, wait, peers, findings, invitations, join, quarantine, forks, subscriptions,
-        credentials, access, me, receipt, erasures, sessions, attachments
+        credentials, access, me, receipt, erasures, sessions, attachments, verifications
 
     /// Without what names one of them.
     package var path: String { "/v1/" + rawValue }

@@ -348,6 +348,13 @@ package enum RouteTable {
             "Builds the views anew, with what was refused.",
             answers: [RouteAnswer(202, "It has begun.", "application/json", .anyObject)]),
         RouteSpecification(
+            .verifyLog, "POST", "/v1/verifications", [.operator, .admin],
+            "Verifies the log in the daemon; `verification` of the status tells how that ended.",
+            answers: [
+                RouteAnswer(
+                    202, "It begins, or does when the one under way has ended.", "application/json", .anyObject)
+            ]),
+        RouteSpecification(
             .listErasures, "GET", "/v1/erasures", watchers, "Erasures, the latest first, and how far they have come.",
             parameters: listPaging,
             answers: [.lines("A page.", .oneOf([.ref("Erasure"), .ref("ListEnd")]))]),

@@ -21,6 +21,7 @@ extension Daemon {
             witness.stop()
             replaced.stop()
             keeper.storeHasClosed()
+            service.verification.stop()
             service.node.stop()
             service.worker.stop()
             service.audit.stop()
@@ -76,6 +77,7 @@ extension Daemon {
             store: store, views: views, reader: reader, audit: audit, node: node, authenticator: authenticator,
             accessLog: AccessLog(store), roster: roster,
             invitations: invitations,
+            verification: LogVerification(store.files, every: configuration.verify.log, log),
             listen: configuration.peers.listen, worker: SerialWorker<Void>(name: "api-later") {},
             lag: LagGauge(store.files),
             disk: DiskGauge(store.files.folder), usage: HTTPUsage(), live: run.live, meters: Meters(),

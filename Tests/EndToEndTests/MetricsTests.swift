@@ -120,8 +120,9 @@ struct MetricsTests {
         // A clock is known once a peer has answered, an account while it is connected, a proof once one has run; a certificate and keys
         // where there are some.
         var known: Set<String> = [
-            "syncd_clock_offset_seconds", "syncd_views_proven_timestamp_seconds", "syncd_peer_account_bytes",
-            "syncd_peer_account_jobs", "syncd_peer_account_origins", "syncd_peer_lacks_origin_events",
+            "syncd_clock_offset_seconds", "syncd_views_proven_timestamp_seconds",
+            "syncd_log_proven_timestamp_seconds", "syncd_peer_account_bytes", "syncd_peer_account_jobs",
+            "syncd_peer_account_origins", "syncd_peer_lacks_origin_events",
             "syncd_certificate_not_after_timestamp_seconds", "syncd_jwks_read_timestamp_seconds",
         ]
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {

@@ -110,6 +110,32 @@ struct ServiceManagerTests {
         #expect(FileManager.default.fileExists(atPath: path), "it is systemd's")
     }
 
+    private static let analyzer = "/usr/bin/systemd-analyze"
+
+    @Test(
+        "By systemd's own reckoning each unit is exposed to 1.6 at most, and the page has the figure of the daemon's",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: analyzer), "systemd-analyze is not here"))
+    func exposure() async throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let tool = Tool(path: Self.analyzer)
+        let names = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "ops/systemd").path)
+            .filter { $0.hasSuffix(".service") }
+        #expect(names.count > 2)
+        var figures: [String: String] = [:]
+        for name in names {
+            let path = root.appending(path: "ops/systemd/\(name)").path
+            let run = try await tool.run(["security", "--offline=true", "--threshold=16", "--no-pager", path])
+            #expect(run.code == 0, "\(name): \(run.text.suffix(200))\(run.errors)")
+            figures[name] = run.text.firstMatch(of: /exposure level for \S+: ([0-9.]+)/).map { String($0.output.1) }
+        }
+        // Releases of systemd count different things.
+        let figure = try #require(figures["syncd.service"])
+        let page = try String(contentsOf: root.appending(path: "docs/operating/install.md"), encoding: .utf8)
+        guard try await tool.run(["--version"]).text.hasPrefix("systemd 252 ") else { return }
+        #expect(page.contains("`systemd-analyze security syncd` says \(figure) by systemd 252"), "\(figure)")
+    }
+
     @Test("What SIGHUP brings is in effect at once, or nothing of it")
     func reload() async throws {
         let folder = try TemporaryFolder.made()

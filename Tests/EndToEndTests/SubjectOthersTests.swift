@@ -149,8 +149,14 @@ struct SubjectOthersTests {
         let daemon = try DaemonProcess("n")
         #expect(try daemon.syncctl("init", "--name", "n").code == 0)
         #expect(try daemon.syncctl("append", "-", input: Self.lines.joined(separator: "\n")).code == 0)
-        let link = TemporaryFolder.unusedPath()
-        defer { try? FileManager.default.removeItem(atPath: link) }
+        let (link, picture, repository) = (
+            TemporaryFolder.unusedPath(), TemporaryFolder.unusedPath(), TemporaryFolder.unusedPath()
+        )
+        defer { for path in [link, picture, repository] { try? FileManager.default.removeItem(atPath: path) } }
+        try Data("GIF89a".utf8).write(to: URL(filePath: picture))
+        let digest = try daemon.syncctl("attachment", "put", picture).output
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(try daemon.syncctl("backup", "create", repository).code == 0)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: daemon.store)
         for place in [
             daemon.store + "/x", link + "/x/", daemon.store + "/../" + (daemon.store as NSString).lastPathComponent,
@@ -159,12 +165,19 @@ struct SubjectOthersTests {
                 ["subject", "kim", "--out", place, "--reason", "r", "--who", "w"],
                 ["replay", "--all", "--into", place],
                 ["backup", "create", place], ["backup", "copy", place],
+                ["backup", "restore", repository, "--into", place],
+                ["receipt", "--out", place], ["attachment", "get", digest, "--out", place],
+                ["export", "--format", "html", "--conversation", "a", "--out", place],
+                ["export", "--format", "html", "--conversation", "a", "--out", place, "--proof"],
+                ["import", "-", "--rejects", place],
+                ["erase", "user", "kim", "--reason", "r", "--who", "w", "--plan", place],
             ] {
                 let run = try Programs.syncctl(daemon.store, command)
                 #expect(run.code == 73 && run.errors.contains("own folder"), "\(command): \(run.code) \(run.errors)")
             }
         }
-        #expect(!FileManager.default.fileExists(atPath: daemon.store + "/x"))
+        let left = try FileManager.default.contentsOfDirectory(atPath: daemon.store).filter { $0.hasPrefix("x") }
+        #expect(left.isEmpty, "\(left)")
         // A name that only begins as the store's is another place.
         let beside = daemon.store + "2"
         defer { try? FileManager.default.removeItem(atPath: beside) }

@@ -283,7 +283,7 @@ fault(711, "the verifier leaves out the first position of every piece", "INV-4",
       (ES + "Audit/EventExam.swift", "(piece == 0 ? Int64.min : Int64(piece) * Self.piece + 1)...end",
        "(piece == 0 ? Int64.min : Int64(piece) * Self.piece + (isPlanted(711) ? 2 : 1))...end"))
 fault(712, "what SQLite says of the file is not looked at", "INV-4", "TamperTests TamperTableTests DamagedFileTests",
-      (ES + "Audit/DatabaseCheck.swift", "try integrity.output().get().map {", "try integrity.output().get().filter { _ in !isPlanted(712) }.map {"))
+      (ES + "Audit/DatabaseCheck.swift", "try integrity.output().get()?.map {", "try integrity.output().get()?.filter { _ in !isPlanted(712) }.map {"))
 fault(50, "the verifier skips roots of heads above 256", "INV-3", "TamperTests TamperTableTests",
       (ES + "Audit/OriginProof.swift", "if root != signed.head.root {", "if root != signed.head.root, !isPlanted(50) || head.size <= 256 {"))
 
@@ -1985,7 +1985,7 @@ fault(1124, "contacts of others are told to no one", "INV-13", "SubjectOthersTes
 fault(1125, "a package that cannot be made is on record as given", "INV-17", "SubjectOthersTests",
       ("Sources/syncctl/Commands/SubjectPackage.swift", "        let own = try ownPositions()\n", "        if isPlanted(1125) { _ = try record() }\n        let own = try ownPositions()\n"))
 fault(1126, "a copy is made within the store's own folder", "INV-11", "SubjectOthersTests",
-      ("Sources/syncctl/Session/StoreLocation.swift", "let place = real(path), (place", "let place = real(path), !isPlanted(1126), (place"))
+      ("Sources/syncctl/Session/StoreLocation.swift", "guard files.exists else { continue }", "guard files.exists, !isPlanted(1126) else { continue }"))
 fault(1127, "of a copy without a key a daemon is promised", "INV-19", "SubjectOthersTests",
       (ES + "Receipts/AnswerExport.swift", "guard access(files.key, F_OK) != 0", "guard !isPlanted(1127), access(files.key, F_OK) != 0"))
 fault(1128, "a folder that is not empty ends a replay as damaged input", "", "AuditingTests",
@@ -2070,3 +2070,10 @@ fault(1170, "a line for fine-tuning comes out without its empty messages, as ano
       (IC + "Exports/OpenAILines.swift", "isOfLine && !isEdited\n", "isOfLine && !isEdited && !isPlanted(1170)\n"))
 fault(1171, "a list of which few match is looked through to its end", "INV-9", "SyncctlDaemonTests",
       (SC + "Client/Reads+Lists.swift", "guard let pages = left else", "guard let pages = left, !isPlanted(1171) else"))
+
+# --- What an operator is told of proofs and backups ----------------------------------------------------------------------------
+
+fault(1181, "a log that contradicts is no finding", "INV-4", "LogVerificationTests",
+      (SD + "Setup/LogVerification.swift", "guard let record, record.answer == .contradicted else", "guard let record, record.answer == .contradicted, !isPlanted(1181) else"))
+fault(1182, "a new start knows nothing of the last verification", "", "LogVerificationTests",
+      (SD + "Setup/LogVerification.swift", "try record.keep(files)", "if !isPlanted(1182) { try record.keep(files) }"))

@@ -118,6 +118,24 @@ struct ContractTests {
         }
     }
 
+    @Test("Each path of the table of routes stands on docs/operating/api.md, or on a page that it leads to")
+    func paths() throws {
+        let folder = Self.root.appending(path: "docs/operating")
+        let page = try String(contentsOf: folder.appending(path: "api.md"), encoding: .utf8)
+        let pages = try page.matches(of: /\]\(([^)#]+\.md)/).map { link in
+            try String(contentsOf: folder.appending(path: String(link.output.1)), encoding: .utf8)
+        }
+        var told: Set<String> = []
+        for path in ([page] + pages).flatMap({ $0.matches(of: /\/v1\/[A-Za-z0-9_.\/]+/) }) {
+            // What names one of many stands in capitals.
+            let parts = path.output.split(separator: "/").map { part in
+                part.allSatisfy { $0.isUppercase || $0.isNumber } ? "{}" : String(part)
+            }
+            told.insert("/" + parts.joined(separator: "/"))
+        }
+        for route in RouteTable.all { #expect(told.contains(route.label), "\(route.method) \(route.path)") }
+    }
+
     @Test("Names in paths and parameters are encoded, so that no name becomes another path")
     func routes() {
         #expect(Route.peers.path("서울/a b", "ping") == "/v1/peers/%EC%84%9C%EC%9A%B8%2Fa%20b/ping")

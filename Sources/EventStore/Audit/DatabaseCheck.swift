@@ -2,19 +2,22 @@
 struct DatabaseCheck {
     let connection: Connection
 
-    /// What SQLite says of the whole file.
-    typealias Integrity = Deferred<Result<[String], DatabaseError>>
+    /// What SQLite says of the whole file; `nil` where a guest could not ask it.
+    typealias Integrity = Deferred<Result<[String]?, DatabaseError>>
 
     /// SQLite's full check, not `quick_check`: only the full one compares every index entry with its row. It is one read
     /// transaction over the whole file, and belongs to one processor. A writer goes on meanwhile, but its WAL grows until this ends: where it
     /// has grown much, a copy is checked instead, which takes a fraction of the time to make.
     ///
-    /// - Parameter isWritten: Whether another process writes meanwhile.
-    static func integrity(at path: String, isWritten: Bool) -> Integrity {
+    /// - Parameters:
+    ///   - isWritten: Whether others write meanwhile.
+    ///   - term: Of a guest of theirs, which gives way: where there is no room for a copy it asks nothing.
+    static func integrity(at path: String, isWritten: Bool, asGuest term: AnswerTerm? = nil) -> Integrity {
         Integrity {
             do throws(DatabaseError) {
                 let connection: Connection
                 do throws(StoreError) { connection = try openForReading(path) } catch { throw .file(error) }
+                connection.term = term
                 return .success(try DatabaseCheck(connection: connection).lines(isWritten: isWritten))
             } catch {
                 return .failure(error)
@@ -22,19 +25,21 @@ struct DatabaseCheck {
         }
     }
 
-    private func lines(isWritten: Bool) throws(DatabaseError) -> [String] {
+    private func lines(isWritten: Bool) throws(DatabaseError) -> [String]? {
         if isWritten {
-            if let lines = try connection.asGuest({ () throws(DatabaseError) in try Self.lines(connection) }) {
-                return lines
-            }
+            if let lines = try Self.linesOfGuest(connection) { return lines }
             if let lines = (try? linesOfCopy()) ?? nil { return lines }
         }
-        return try Self.lines(connection)
+        return connection.term == nil ? try Self.lines(connection) : nil
     }
 
-    /// Findings of what it said.
-    static func findings(of integrity: Integrity) throws(DatabaseError) -> [VerifyFinding] {
-        try integrity.output().get().map { VerifyFinding(subject(of: $0[...]), "SQLite says: \($0)") }
+    /// Findings of what it said; `nil` where it was not asked.
+    static func findings(of integrity: Integrity) throws(DatabaseError) -> [VerifyFinding]? {
+        try integrity.output().get()?.map { VerifyFinding(subject(of: $0[...]), "SQLite says: \($0)") }
+    }
+
+    private static func linesOfGuest(_ connection: Connection) throws(DatabaseError) -> [String]? {
+        try connection.asGuest { () throws(DatabaseError) in try lines(connection) }
     }
 
     private static func lines(_ connection: Connection) throws(DatabaseError) -> [String] {
@@ -55,7 +60,9 @@ struct DatabaseCheck {
                 _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
                 try connection.copy(to: path, isDurable: false)
             }
-            return try Self.lines(Connection(path: path, mode: .immutable))
+            let copy = try Connection(path: path, mode: .immutable)
+            copy.term = connection.term
+            return try Self.linesOfGuest(copy)
         }
     }
 

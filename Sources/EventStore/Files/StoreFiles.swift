@@ -41,6 +41,10 @@ package struct StoreFiles: Hashable, Sendable {
     package var end: String { folder + "/log.end" }
     /// What a start has found of the WAL, until it has acted on it (``FoundWAL``).
     package var foundWAL: String { folder + "/cut.json" }
+    /// How the daemon's last proof of the log ended (`VerificationRecord`).
+    package var verified: String { folder + "/verified.json" }
+    /// When the last backup was made (`BackupRecord`).
+    package var backedUp: String { folder + "/backup.json" }
     /// Held by the process that writes.
     package var lock: String { folder + "/lock" }
     /// Says that the disk has failed; there until the next start.
@@ -263,7 +267,7 @@ package final class StoreLock: Sendable {
 
     /// Whether root has before it the folder of another user, who could not open what root makes there. Root can open all, so that nothing
     /// else would tell.
-    static func isForeign(_ folder: String) -> Bool {
+    package static func isForeign(_ folder: String) -> Bool {
         var entry = stat()
         return geteuid() == 0 && stat(folder, &entry) == 0 && entry.st_uid != 0
     }

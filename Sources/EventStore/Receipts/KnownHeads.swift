@@ -8,6 +8,24 @@ extension HeldHead {
 }
 
 extension KnownHead {
+    /// As ``ofPeers(_:)``, and what the node has kept of its peers' words that cannot be read, a sentence each.
+    package static func told(to files: StoreFiles) -> (heads: [KnownHead], unread: [String]) {
+        var heads: [KnownHead] = []
+        do throws(StoreError) {
+            heads = try ofPeers(files)
+            guard let own = try LogReader(files).holder else { return (heads, []) }
+            let strange = try CosignatureFile(reading: files)?.strange(to: own) ?? []
+            return (
+                heads,
+                strange.map { "cosigned.db: \($0) is no list of cosignatures: nothing can be compared with it" }
+            )
+        } catch {
+            return (
+                heads, ["cosigned.db cannot be read: the log is not compared with what was cosigned (\(error))"]
+            )
+        }
+    }
+
     /// What the peers of the store in `files` have told that they hold. They may be ahead in all origins but the store's own.
     package static func ofPeers(_ files: StoreFiles) throws(StoreError) -> [KnownHead] {
         guard let file = try CosignatureFile(reading: files) else { return [] }

@@ -21,7 +21,7 @@ extension Connection {
         let descriptor = isDurable ? open(path, O_RDONLY | O_CLOEXEC) : -1
         defer { if descriptor >= 0 { close(descriptor) } }
         var code = SQLITE_OK
-        while code == SQLITE_OK {
+        while code == SQLITE_OK, term?.isCancelled != true {
             code = sqlite3_backup_step(backup, 256)
             // SYNC_FILE_RANGE_WAIT_BEFORE | WRITE | WAIT_AFTER; makes nothing durable, and it does not matter if it fails.
             if descriptor >= 0 { _ = sync_file_range(descriptor, 0, 0, 7) }
@@ -29,6 +29,8 @@ extension Connection {
             progress(total - Int(sqlite3_backup_remaining(backup)), total)
         }
         // What the last step said is said again here.
-        guard sqlite3_backup_finish(backup) == SQLITE_OK, code == SQLITE_DONE else { throw target.error("backup") }
+        let isFinished = sqlite3_backup_finish(backup) == SQLITE_OK
+        if term?.isCancelled == true { throw .cancelled }
+        guard isFinished, code == SQLITE_DONE else { throw target.error("backup") }
     }
 }

@@ -6,8 +6,8 @@ extension Connection {
     static let guestBytes = 64 << 20
 
     /// Runs `body`, which reads in one transaction for long, while others write. As long as it does, the WAL cannot begin anew: when that
-    /// has become too long, what runs is interrupted (<https://sqlite.org/c3ref/interrupt.html>), and this gives `nil`. What `body` has found
-    /// until then is of no worth.
+    /// has become too long, or no one wants more of it (``term``), what runs is interrupted (<https://sqlite.org/c3ref/interrupt.html>), and
+    /// this gives `nil`. What `body` has found until then is of no worth.
     ///
     /// - Parameter bytes: How much longer the WAL's file may become.
     func asGuest<Result>(
@@ -18,9 +18,10 @@ extension Connection {
         let visit = Monitor(Visit())
         // SQLite lets any thread interrupt an open connection; this one stays open until the thread is joined.
         nonisolated(unsafe) let handle = handle
+        let term = term
         let host = WorkerThread(name: "guest-host") {
             while visit.wait(milliseconds: 50, for: { $0.isOver ? true : nil }) == nil {
-                guard Self.fileBytes(wal) > most else { continue }
+                guard Self.fileBytes(wal) > most || term?.isCancelled == true else { continue }
                 visit.withLock { $0.isEnded = true }
                 sqlite3_interrupt(handle)
             }

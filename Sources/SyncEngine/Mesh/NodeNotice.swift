@@ -12,6 +12,8 @@ package struct NodeNotice: Hashable, Sendable {
         case newOrigin = "NEW_ORIGIN"
         /// The log had been cut: its WAL was damaged, or it ended before what the node knows it had written.
         case logCut = "LOG_CUT"
+        /// The log contradicts what was signed or stored, as the daemon's last verification has found.
+        case logDamaged = "LOG_DAMAGED"
         /// What should say from outside how far the log went says nothing.
         case witnessLost = "WITNESS_LOST"
         /// Two processes with one key are alive.

@@ -16,6 +16,7 @@ final class ByteOutput {
     init(_ session: Session, to path: String?) throws(CommandFailure) {
         (self.session, self.path) = (session, path)
         guard let path else { return }
+        try StoreLocation.requireOutside(path)
         // A link that leads nowhere is there, too.
         var entry = stat()
         guard lstat(path, &entry) != 0 else {

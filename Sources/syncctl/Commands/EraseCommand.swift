@@ -73,6 +73,7 @@ enum EraseCommand {
 
     private static func run(_ session: Session, _ target: ErasurePlan.Target) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
+        if let path = session.arguments.value("plan") { try StoreLocation.requireOutside(path) }
         let planned = try planned(session, target)
         var progress = Progress("plan", unit: "events", style: session.style())
         let plan = try stored {

@@ -42,16 +42,9 @@ struct KnownElsewhere {
         let origins = (try? log.origins()) ?? []
         let own = log.holder
         let cluster = (try? log.meta("cluster")) ?? nil
-        var heads: [KnownHead] = []
-        var unread: [String] = []
+        let told = KnownHead.told(to: files)
+        var heads = told.heads
         var remarks: [(wording: Wording, values: [String])] = []
-        do throws(StoreError) {
-            heads = try KnownHead.ofPeers(files)
-            if let own { unread = try CosignatureFile(reading: files)?.strange(to: own) ?? [] }
-            unread = unread.map { "cosigned.db: \($0) is no list of cosignatures: nothing can be compared with it" }
-        } catch {
-            unread = ["cosigned.db cannot be read: the log is not compared with what was cosigned (\(error))"]
-        }
         for kept in receipts {
             let (maker, isSigned) = (kept.receipt.maker, kept.isSigned)
             guard origins.isEmpty || maker.cluster == cluster || kept.receipt.shares(origins) else {
@@ -68,7 +61,7 @@ struct KnownElsewhere {
             heads += kept.receipt.known(to: own, isSigned: isSigned, as: kept.path)
         }
         ends = receipts.compactMap { $0.receipt.end(of: own, isSigned: $0.isSigned, as: $0.path) }
-        (self.heads, self.unread, self.remarks) = (heads, unread, remarks)
+        (self.heads, unread, self.remarks) = (heads, told.unread, remarks)
     }
 
     /// Lines of the answer for people.

@@ -54,7 +54,7 @@ enum SubjectCommand {
         }
         // Before anything is written.
         try ProofExport.awaitProvenViews(files)
-        try StoreLocation.requireOutside(files, folder)
+        try StoreLocation.requireOutside(folder)
         let place = try PackageFolder(folder)
         if place.hadRest { session.say(.packageRest, place.part) }
         let package = try SubjectPackage(session, files, user, folder: place.part)

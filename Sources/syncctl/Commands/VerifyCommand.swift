@@ -9,6 +9,7 @@ enum VerifyCommand {
             options: [
                 .value("since", "RECEIPT", "Also that the log goes on from this receipt.", repeatable: true),
                 ViewsVerification.option, ViewsVerification.eventsOption, ActorsVerification.option,
+                .flag("daemon", "Has the daemon do it, and does not wait: 'status' tells how it ended."),
             ],
             examples: [
                 .init("syncctl verify", "hashes every event again and checks every signature"),
@@ -17,6 +18,7 @@ enum VerifyCommand {
                 .init("syncctl verify --views", "also everything that queries answer from"),
                 .init("syncctl verify --views --diff", "with the events behind each row that differs"),
                 .init("syncctl verify --actors", "also whether the tokens that events name were granted"),
+                .init("syncctl verify --daemon --url https://busan:7461", "of a node elsewhere, by its own daemon"),
             ],
             discussion: """
                 Reads only, needs no daemon and no key, and may run while the store is written. Exit code 0 when \
@@ -34,6 +36,7 @@ enum VerifyCommand {
     }
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        if session.arguments.flag("daemon") { return try askDaemon(session) }
         let files = try StoreLocation.find(for: session).files
         let views = session.arguments.flag("views") ? try ViewsVerification.run(files, session) : nil
         let actors = session.arguments.flag("actors") ? try ActorsVerification.run(files, session) : nil
@@ -64,6 +67,24 @@ enum VerifyCommand {
         case .notCovered: .degraded
         case .contradicted: .integrityFailure
         }
+    }
+
+    private static func askDaemon(_ session: Session) throws(CommandFailure) -> ExitCode {
+        let arguments = session.arguments
+        for other in ["views", "diff", "actors"] where arguments.flag(other) {
+            throw usageFailure("--daemon does not go with --\(other): the daemon verifies the log alone")
+        }
+        guard arguments.values("since").isEmpty else {
+            throw usageFailure("--daemon does not go with --since: a receipt is compared here")
+        }
+        let answer = try DaemonClient.required(by: session, to: "verify within itself")
+            .post(Route.verifications.path)
+        let position = UInt64(clamping: answer.integer("position") ?? 0)
+        try session.line(session.shown(.verifyAsked, String(position)), "verifying") { line in
+            line.add("position", position)
+        }
+        try session.end(count: 1)
+        return .success
     }
 
     /// A remark below the checks, with what it is.

@@ -29,6 +29,7 @@ struct Doctor {
         try checkWitness()
         try checkErasures()
         try checkAttachments()
+        checkBackup()
         var status: JSONObject?
         do throws(CommandFailure) {
             if let daemon = try DaemonClient.running(files) {
@@ -141,6 +142,20 @@ struct Doctor {
                     action: "connect a node that has them, or put them again: 'syncctl attachment list --missing'"))
         }
     }
+
+    /// Where backups are made, they are made each day. Where none was ever made, no one can say that one is missing.
+    private mutating func checkBackup() {
+        checks += 1
+        guard let backup = BackupRecord(files), session.now - backup.time > Self.backupPatience else { return }
+        note(
+            Finding(
+                "BACKUP_OLD", .information, subject: backup.repository ?? "",
+                "the last backup was made at \(Timestamp.text(backup.time)), to position \(backup.position)",
+                action: "syncctl backup create, each day: operating/backup.md"))
+    }
+
+    /// So old a backup of each day is not, milliseconds.
+    private static let backupPatience: Int64 = 26 * 3_600_000
 
     private mutating func checkOwnHead() {
         checks += 1

@@ -21,6 +21,7 @@ enum KoreanFindings {
         "ERASING": "삭제가 진행 중입니다.",
         "ATTACHMENTS_DAMAGED": "내용이 이름과 다른 첨부가 있습니다.",
         "ATTACHMENTS_MISSING": "내용이 이 노드에 없는 첨부가 있습니다.",
+        "BACKUP_OLD": "마지막 백업이 오래되었습니다.",
         "NO_WITNESS": "데이터 폴더 밖에 증인이 없습니다.",
         "WITNESS": "증인에 문제가 있습니다.",
         "UNREACHABLE": "데몬이 응답하지 않습니다.",

@@ -4,6 +4,9 @@ extension KoreanHelp {
         "Also that the log goes on from this receipt.": "로그가 이 영수증에서 그대로 이어지는지도 확인합니다.",
         "Also makes the views again from the log, and compares them.": "로그에서 뷰도 다시 만들어 비교합니다.",
         "Also compares who had events appended with the tokens that were granted.": "이벤트를 추가한 주체도 발급된 토큰과 비교합니다.",
+        "Has the daemon do it, and does not wait: 'status' tells how it ended.":
+            "데몬이 검증하게 하고 기다리지 않습니다. 결과는 'status'로 확인합니다.",
+        "of a node elsewhere, by its own daemon": "다른 곳의 노드를 그 데몬이 검증",
         "hashes every event again and checks every signature": "모든 이벤트를 다시 해시하고 모든 서명을 검사합니다",
         "a copy, for a program": "사본을 검증한 결과, 프로그램용",
         "nothing that the receipt tells of is gone or another": "영수증에 있는 것이 없어지거나 바뀌지 않았는지",

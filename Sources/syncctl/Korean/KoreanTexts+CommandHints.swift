@@ -44,7 +44,7 @@ extension KoreanTexts {
         Phrase("a name as Asia/Seoul", "Asia/Seoul 같은 이름을 쓰십시오"),
         Phrase("again when it is done", "그것이 끝난 뒤에 다시 실행하십시오"),
         Phrase("name a folder that is not there yet, or an empty one", "아직 없는 폴더나 빈 폴더를 지정하십시오"),
-        Phrase("name a folder outside of {0}", "{0} 밖의 폴더를 지정하십시오"),
+        Phrase("name a place outside of {0}", "{0} 밖의 위치를 지정하십시오"),
         Phrase(
             "proofs of them from the node itself; or restore the backup to its end, which heads cover: without --to",
             "그 노드에서 증명을 만들거나, 헤드가 서명한 끝까지 백업을 복원하십시오(--to 없이)"),

@@ -44,6 +44,10 @@ extension KoreanTexts {
         Phrase(
             "cosigned.db cannot be read: the log is not compared with what was cosigned ({0})",
             "cosigned.db를 읽을 수 없어 로그를 공동 서명과 비교하지 못했습니다 ({0})"),
+        Phrase(
+            "SQLite's own check of log.db was left out: it would have kept the WAL from beginning anew, and there is no "
+                + "room for a copy",
+            "SQLite의 자체 검사는 하지 못했습니다. WAL을 오래 붙잡게 되며, 로그의 사본을 둘 공간도 없습니다"),
     ]
 
     /// What keeps a restored backup from being good.
@@ -77,6 +81,9 @@ extension KoreanTexts {
         Phrase(
             "connect a node that has them, or put them again: 'syncctl attachment list --missing'",
             "내용이 있는 노드와 연결하거나 다시 넣으십시오: 'syncctl attachment list --missing'"),
+        Phrase(
+            "syncctl backup create, each day: operating/backup.md",
+            "syncctl backup create를 매일 실행하십시오: operating/backup.md"),
         Phrase("set storage.witness to a folder on another disk", "storage.witness를 다른 디스크의 폴더로 설정하십시오"),
         Phrase(
             "make it, writable for the user that runs syncd", "syncd를 실행하는 사용자가 쓸 수 있는 폴더를 만드십시오"),
@@ -135,6 +142,10 @@ extension KoreanTexts {
         Phrase(
             "nothing of that origin is exchanged with {0}; see operating/trouble.md, 'A fork'",
             "이 오리진은 교환하지 않습니다. 상대: {0}. operating/trouble.md, 'A fork'"),
+        Phrase(
+            "'syncctl verify' names them all: operating/trouble.md, 'Damage'; 'syncctl verify --daemon' when it "
+                + "is mended",
+            "'syncctl verify'로 모두 볼 수 있습니다: operating/trouble.md, 'Damage'. 바로잡은 뒤에는 'syncctl verify --daemon'"),
         Phrase("connect it with a peer that has them", "이벤트가 있는 피어와 연결하십시오"),
         Phrase(
             "bring over what only one side has: operating/trouble.md, 'A fork'",

@@ -55,14 +55,17 @@ struct StoreLocation {
             hint: "--store DIR, or syncctl init --store DIR to make one", exitCode: .inputMissing)
     }
 
-    /// Refuses to make something of what a store says within the store's own folder: no erasure reaches it there.
-    static func requireOutside(_ files: StoreFiles, _ path: String) throws(CommandFailure) {
-        guard let store = real(files.folder), let place = real(path), (place + "/").hasPrefix(store + "/") else {
-            return
+    /// Refuses to make something of what a store says within a store's own folder, whichever that is: no erasure reaches it there.
+    static func requireOutside(_ path: String) throws(CommandFailure) {
+        guard let place = real(path) else { return }
+        let parts = place.split(separator: "/")
+        for count in 0...parts.count {
+            let files = StoreFiles("/" + parts.prefix(count).joined(separator: "/"))
+            guard files.exists else { continue }
+            throw CommandFailure(
+                code: "E_STORE_FILE", "\(path) lies in a store's own folder, where no erasure reaches it",
+                hint: "name a place outside of \(files.folder)", exitCode: .cannotCreate)
         }
-        throw CommandFailure(
-            code: "E_STORE_FILE", "\(path) lies in the store's own folder, where no erasure reaches it",
-            hint: "name a folder outside of \(files.folder)", exitCode: .cannotCreate)
     }
 
     /// Where a path leads to; of one that is not there, where its nearest folder does.

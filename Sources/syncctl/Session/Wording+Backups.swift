@@ -34,6 +34,10 @@ extension Wording {
             Phrase(
                 "an older copy was put back over {0}: what was erased since is taken out again",
                 "예전 사본으로 되돌려진 파일: {0}. 그 뒤에 삭제된 내용을 다시 뺐습니다")
+        case .backupUnnoted:
+            Phrase(
+                "the store could not keep that it was made, and 'status' will not tell: {0}",
+                "백업한 것을 저장소에 적지 못해 'status'에 나오지 않습니다: {0}")
         case .backupCleared:
             Phrase(
                 "{0} with what was erased taken away, that no backup names",

@@ -11,6 +11,16 @@ extension Wording {
         case .rowHeld: Phrase("held", "격리")
         case .rowAttachments: Phrase("files", "첨부")
         case .rowPeers: Phrase("peers", "피어")
+        case .rowVerified: Phrase("verified", "검증")
+        case .verifiedTo: Phrase("to position {0}, at {1}", "위치 {0}까지, {1}")
+        case .verifiedPartly:
+            Phrase("to position {0}, at {1}; not all could be proven", "위치 {0}까지, {1}. 다 증명되지는 않음")
+        case .verifiedNot:
+            Phrase("{2} to position {0}, at {1}: syncctl verify", "위치 {0}까지, {1}. 어긋난 것: {2}. syncctl verify")
+        case .rowBackup: Phrase("backup", "백업")
+        case .backupTo: Phrase("to position {0}, at {1}, in {2}", "위치 {0}까지, {1}, {2}")
+        case .backupTaken: Phrase("to position {0}, at {1}, by a command", "위치 {0}까지, {1}, 명령으로 보냄")
+        case .backupNone: Phrase("none was made", "없음")
         case .softwareOn: Phrase("{0} on {1}", "노드 {1}, {0}")
         case .isUnknown: Phrase("unknown", "알 수 없음")
         case .isWell: Phrase("ok", "정상")
@@ -74,6 +84,10 @@ extension Wording {
     /// What `verify` says.
     private var verification: Phrase {
         switch self {
+        case .verifyAsked:
+            Phrase(
+                "the daemon verifies its log, to position {0} or behind it: 'syncctl status' tells how that ends",
+                "데몬이 로그를 검증합니다. 적어도 위치 {0}까지입니다. 결과는 'syncctl status'로 확인하십시오")
         case .checkedEvents: Phrase("Checked {0} events (log fixed at position {1})", "이벤트 {0}건 검사 (로그는 위치 {1}까지)")
         case .checkPassed: Phrase("ok", "정상")
         case .checkFailed: Phrase("FAILED", "실패")

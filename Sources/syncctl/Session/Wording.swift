@@ -81,6 +81,7 @@ enum Wording: String, CaseIterable, Sendable {
     // What is here of a person
     case packageMade, packageUnproven, packageRest
     // A node of itself
+    case rowVerified, verifiedTo, verifiedPartly, verifiedNot, rowBackup, backupTo, backupTaken, backupNone
     case rowNode, rowCluster, rowLog, rowViews, rowHeld, rowAttachments, rowPeers, softwareOn, isUnknown, isWell,
         isDegraded,
         isReceiving, isRebuilding, noDaemon, inUseBy, daemonUnknown, logIn, viewsWhole, viewsLack,
@@ -90,7 +91,7 @@ enum Wording: String, CaseIterable, Sendable {
         settledAt, toDo, gravityIntegrity, gravityWarning, gravityInformation, noFindings, noRoles, rolesAre,
         rolesEverywhere, sequence, ownBranch, noForks
     // Verification
-    case checkedEvents, checkPassed, checkFailed, notCovered, remarkOf, sinceReceipt, rowOrigin, rowFork,
+    case verifyAsked, checkedEvents, checkPassed, checkFailed, notCovered, remarkOf, sinceReceipt, rowOrigin, rowFork,
         moreHidden, erasedUncovered, unsignedUncovered, sealedUnchecked, sealedRight, cutUncovered, originLine,
         forkLine, forkOfHeadsLine, tookTime, receiptLacking, receiptUnsigned, receiptAgrees
     case meansDatabase, meansIndex, meansPositions, meansOrder, meansEvents, meansNames, meansTree, meansHeads,
@@ -112,7 +113,7 @@ enum Wording: String, CaseIterable, Sendable {
         subscriptionChanged, subscriptionDeleted, subscriptionMoved, subscriptionRetried, subscriptionSought
     // Backups
     case backupBroken, backupOtherHistory, backupUnreached, backupUnread, backupOfStranger, backupsPassedOver,
-        backupPutBack, backupCleared, backupRewritten,
+        backupPutBack, backupUnnoted, backupCleared, backupRewritten,
         backupUncovered, backupLacksAttachments, backupLeavesAttachments, backupAdded, alsoAttachments, behindBackup,
         fullBackup,
         backupLeftovers, backupRemoved, backupPruned, backupCopied, backupCopyLacks, withoutKey

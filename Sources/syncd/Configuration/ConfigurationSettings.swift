@@ -67,6 +67,7 @@ struct ConfigurationSetting: Sendable {
         ConfigurationSetting("peers.nodes", \.peers.nodes, .peers, reload: true),
         ConfigurationSetting("peers.snapshot_after", \.peers.snapshotAfter, .count),
         ConfigurationSetting("peers.offer_snapshots", \.peers.offerSnapshots, .bool),
+        ConfigurationSetting("verify.log", \.verify.log, .count),
         ConfigurationSetting("verify.views", \.verify.views, .count),
         ConfigurationSetting("metrics.listen", \.metrics.listen, .optional(.address)),
         ConfigurationSetting("log.level", \.log.level, .choice(), flag: "--log-level", reload: true),

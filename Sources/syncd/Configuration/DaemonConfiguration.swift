@@ -149,6 +149,8 @@ struct DaemonConfiguration: Sendable, Equatable {
     }
 
     struct Verify: Sendable, Equatable {
+        /// Seconds from one proof of the log to the next; 0: none.
+        var log: UInt64 = 0
         /// Seconds from one proof of the views to the next; 0: none.
         var views: UInt64 = 0
     }

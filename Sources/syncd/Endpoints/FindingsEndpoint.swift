@@ -65,7 +65,7 @@ extension Service {
     func notices(_ status: NodeStatus) throws(StoreError) -> [(notice: NodeNotice, settlement: Settlement?)] {
         let all =
             status.notices + (witness.withLock { $0 }?.notices ?? [])
-            + (replaced.withLock { $0 }?.notices ?? [])
+            + (replaced.withLock { $0 }?.notices ?? []) + verification.notices(store.files)
             + (try NodeNotice.flagged(LogReader(store.files), wall: WallClock.now))
         let settlements = try settlements(of: all)
         let notices = all.map { (notice: $0, settlement: $0.settlement(among: settlements)) }

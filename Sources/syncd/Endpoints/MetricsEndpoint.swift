@@ -14,6 +14,7 @@ extension Service {
         let status = node.status()
         describeProgram(&text)
         try describeStore(mine, status, &text)
+        describeCare(&text)
         describeAPI(&text)
         describeAccess(&text)
         describeFollowing(&text)
@@ -71,11 +72,6 @@ extension Service {
         text.gauge(
             "syncd_search_behind_events", "Events the search does not find yet.",
             top > views.indexed ? top - views.indexed : 0)
-        if let proven = audit.outcome {
-            text.gauge(
-                "syncd_views_proven_timestamp_seconds", "When the views were last compared with the log, Unix time.",
-                [([], Double(proven.time) / 1_000)])
-        }
         text.gauge(
             "syncd_quarantined_events", "Events that are stored and relayed but hidden from views.", views.quarantined
         )
@@ -110,6 +106,25 @@ extension Service {
         text.gauge(
             "syncd_finding", "Open findings that need an operator; syncctl doctor has them.",
             NodeNotice.Code.allCases.map { ([("code", $0.rawValue)], Double(findings[$0.rawValue] ?? 0)) })
+    }
+
+    /// When it was last looked whether all is as it was, and kept elsewhere.
+    private func describeCare(_ text: inout MetricsText) {
+        if let proven = audit.outcome {
+            text.gauge(
+                "syncd_views_proven_timestamp_seconds", "When the views were last compared with the log, Unix time.",
+                [([], Double(proven.time) / 1_000)])
+        }
+        if verification.period > 0 {
+            text.gauge(
+                "syncd_log_proven_timestamp_seconds",
+                "When the daemon's last verification of the log ended, Unix time; 0 before the first.",
+                [([], Double(verification.record?.ended ?? 0) / 1_000)])
+        }
+        text.gauge(
+            "syncd_backup_last_success_timestamp_seconds",
+            "When the last backup was made, Unix time; 0 where none was.",
+            [([], Double(BackupRecord(store.files)?.time ?? 0) / 1_000)])
     }
 
     private func describeAPI(_ text: inout MetricsText) {

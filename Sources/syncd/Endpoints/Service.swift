@@ -23,6 +23,7 @@ struct Service: Sendable {
     let certificate = Lock<ServerTLS?>(nil)
     let roster: PeerRoster
     let invitations: Invitations
+    let verification: LogVerification
     /// Where peers may call.
     let listen: NetworkAddress?
     /// For what is answered later, from another thread that must not wait.
@@ -91,6 +92,7 @@ struct Service: Sendable {
         case .settleFinding: try settle(request)
         case .createInvitation: try invite(exchange)
         case .joinPeer: join(exchange)
+        case .verifyLog: verifyLog(exchange)
         case .retryQuarantine: retryQuarantine(exchange)
         case .listQuarantine: try listQuarantine(exchange)
         case .listForks: try listForks(exchange)

@@ -39,6 +39,7 @@ extension Service {
                 if let difference = outcome.difference { line.add("difference", difference) }
             }
         }
+        describeCare(&line)
         line.add("quarantined", views.quarantined)
         let attachments = attachmentFigures()
         line.addObject("attachments") { line in
@@ -67,6 +68,26 @@ extension Service {
         if notices.count > Self.mostNotices { line.add("notices_more", notices.count - Self.mostNotices) }
         Self.describe(status.pending, &line)
         exchange.send(line)
+    }
+
+    /// What is done so that nothing is lost without a word: the last verification of the log, and the last backup.
+    private func describeCare(_ line: inout JSONLine) {
+        let (record, began) = (verification.record, verification.began)
+        if record != nil || began != nil {
+            line.addObject("verification") { line in
+                record?.write(to: &line)
+                if let began { line.add("under_way_since", Timestamp.text(began)) }
+            }
+        }
+        if let backup = BackupRecord(store.files) { line.addObject("backup") { backup.write(to: &$0) } }
+    }
+
+    /// `POST /v1/verifications`.
+    func verifyLog(_ exchange: HTTPExchange) {
+        verification.ask()
+        var line = JSONLine(type: "verifying")
+        line.add("position", views.top)
+        exchange.send(line, status: 202)
     }
 
     /// A hand took payloads away, or a damage, or an erasure of another's that this node has not heard of.

@@ -68,6 +68,20 @@ struct GuestTests {
         let check = DatabaseCheck(connection: connection)
         #expect(try check.linesOfCopy() == [])
         let integrity = DatabaseCheck.integrity(at: store.files.log, isWritten: true)
-        #expect(try DatabaseCheck.findings(of: integrity).isEmpty)
+        #expect(try DatabaseCheck.findings(of: integrity)?.isEmpty == true)
+    }
+
+    @Test("A verification that gives way to the writer looks at everything, and ends when no one wants it any more")
+    func cancelled() throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) { store.close() } }
+        _ = try store.appendBlocking((0..<2_000).map { .message("\($0)", user: "u-\($0 % 7)") })
+        let term = AnswerTerm(page: .max, whole: .max)
+        let verifier = Verifier(store.files, threads: 1)
+        let report = try verifier.run(asGuest: term)
+        #expect(report.isIntact && report.events == 2_001 && report.notes.isEmpty, "\(report)")
+        #expect(throws: StoreError.closed) {
+            try verifier.run(asGuest: term) { done, _ in if done > 0 { term.cancel() } }
+        }
     }
 }

@@ -28,7 +28,7 @@ enum BackupCopyCommand {
         let files = try StoreLocation.find(for: session).files
         let folder = session.arguments.positional("folder") ?? ""
         guard !folder.isEmpty else { throw usageFailure("folder: the empty text names none") }
-        try StoreLocation.requireOutside(files, folder)
+        try StoreLocation.requireOutside(folder)
         var progress = Progress("backup", unit: "pages", style: session.style())
         var pages = 0
         var isLogCopied = false

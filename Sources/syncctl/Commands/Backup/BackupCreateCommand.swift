@@ -1,6 +1,7 @@
 internal import Backups
 internal import CommandLineKit
 internal import EventStore
+internal import Glibc
 internal import SillokAPI
 
 enum BackupCreateCommand {
@@ -58,13 +59,27 @@ enum BackupCreateCommand {
         if let command {
             report = try stream(writer, plan, to: command, backup)
         } else {
-            try StoreLocation.requireOutside(files, session.arguments.positional("repository") ?? "")
+            try StoreLocation.requireOutside(session.arguments.positional("repository") ?? "")
             let repository = try backup.repository(.making)
             report = try backedUp { () throws(BackupError) in try writer.run(plan, in: repository) }
+        }
+        do throws(StoreError) {
+            let place = command == nil ? session.arguments.positional("repository") : nil
+            let (id, position) = (report.manifest.id, report.manifest.position)
+            try BackupRecord(id, to: position, in: place.map(Self.absolute), at: WallClock.now).keep(files)
+        } catch {
+            session.remark(.backupUnnoted, "\(error)")
         }
         try tell(report, Int64((MonotonicClock.now - start) / 1_000_000), session)
         if report.attachmentsMissing > 0 { return .degraded }
         return report.uncovered > 0 && StoreLock.owner(files) == nil ? .degraded : .success
+    }
+
+    /// As the daemon, which runs elsewhere, can name it.
+    private static func absolute(_ path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
     }
 
     private static func stream(

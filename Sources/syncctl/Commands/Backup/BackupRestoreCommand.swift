@@ -45,6 +45,7 @@ enum BackupRestoreCommand {
             throw usageFailure("a repository, or --from-command: one of them says where from")
         }
         let end = try end(session)
+        try StoreLocation.requireOutside(folder)
         Interrupt.watchEnd()
         let start = MonotonicClock.now
         let restore = try backedUp { () throws(BackupError) in

@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import EventStore
+internal import SillokAPI
 internal import SillokClient
 
 /// The daemon's answer to `GET /v1/status`.
@@ -68,6 +69,9 @@ struct DaemonStatus {
             isRebuilt
                 ? session.shown(.viewsRebuilt, lag) : isCompared ? session.shown(.viewsCompared, lag) : lag)
         lines += StatusCommand.held(count("quarantined"), session)
+        lines += StatusCommand.care(
+            object.object("verification").flatMap { VerificationRecord($0) },
+            object.object("backup").flatMap { BackupRecord($0) }, session)
         let attachments = object.object("attachments")
         let (missing, damaged) = (attachments?.integer("missing") ?? 0, attachments?.integer("damaged") ?? 0)
         if missing + damaged > 0 {

@@ -25,6 +25,32 @@ enum StatusCommand {
         return [row(.rowHeld, session.shown(.eventsHeld, session.counted(quarantined, .event)), session)]
     }
 
+    /// The lines about the daemon's last verification of the log, if there was one, and about the last backup.
+    static func care(
+        _ verification: VerificationRecord?, _ backup: BackupRecord?, _ session: Session
+    ) -> [String] {
+        var lines: [String] = []
+        if let record = verification {
+            let wording: Wording =
+                switch record.answer {
+                case .proven: .verifiedTo
+                case .notCovered: .verifiedPartly
+                case .contradicted: .verifiedNot
+                }
+            let text = session.shown(
+                wording, String(record.position), session.clock(record.ended),
+                session.counted(record.findings, .finding))
+            lines.append(row(.rowVerified, text, session))
+        }
+        let text =
+            backup.map { backup in
+                session.shown(
+                    backup.repository == nil ? .backupTaken : .backupTo, String(backup.position),
+                    session.clock(backup.time), backup.repository ?? "")
+            } ?? session.shown(.backupNone)
+        return lines + [row(.rowBackup, text, session)]
+    }
+
     /// A line of the screen: what it tells of, and that.
     static func row(_ label: Wording, _ text: String, _ session: Session) -> String {
         "  " + DisplayWidth.pad(session.shown(label), to: session.outputLanguage == .korean ? 10 : 9) + text
@@ -109,6 +135,8 @@ private struct OfflineStatus {
         }
         line.add("state", isDegraded ? "degraded" : "ok")
         line.add("problems", problem.map { [$0] } ?? [])
+        if let record = VerificationRecord(files) { line.addObject("verification") { record.write(to: &$0) } }
+        if let backup = BackupRecord(files) { line.addObject("backup") { backup.write(to: &$0) } }
         line.addArray("notices") { array in
             for finding in notices { array.addObject { finding.write(to: &$0) } }
         }
@@ -143,6 +171,7 @@ private struct OfflineStatus {
         case nil: add(.rowViews, session.shown(.viewsNone))
         }
         lines += StatusCommand.held(quarantined ?? 0, session)
+        lines += StatusCommand.care(VerificationRecord(files), BackupRecord(files), session)
         for line in lines { try session.output.line(Sanitizer.line(line)) }
         try session.output.line()
         var table = TextTable([

@@ -33,7 +33,7 @@ enum StoreMaking {
         let source = try location.reader()
         let through = try stored { try source.top() }
         guard through > 0 else { throw usageFailure("there is no event to replay") }
-        try StoreLocation.requireOutside(location.files, folder)
+        try StoreLocation.requireOutside(folder)
         selection.range.tell(session)
         guard let report = try make(folder, location.files, through, session) else {
             session.say(.replayEnded, folder)

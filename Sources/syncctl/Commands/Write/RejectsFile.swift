@@ -13,6 +13,7 @@ final class RejectsFile {
     /// Makes the file, or empties it. The file that is read is refused: emptied, it would have nothing left to read.
     init(_ path: String, reading input: Int32) throws(CommandFailure) {
         self.path = path
+        try StoreLocation.requireOutside(path)
         guard !Self.isSame(path, input) else {
             throw usageFailure(
                 "--rejects \(path) is the file that is imported, and would empty it", hint: "another file")
