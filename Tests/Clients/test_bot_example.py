@@ -18,7 +18,8 @@ class ExampleTests(test_bot.WithModel):
     TABLE = [
         {"match": "번호를 매긴 줄", "answer": "1. 하나\n2. 둘\n3. 셋"},
         {"match": "자동차|engines", "answer": ["1. 하나", "1. 하나\n2. 둘\n3. 셋"]},
-        {"match": "3가지|3 medicines|3 ways", "answer": ["1. 하나\n2. 둘", "1. 하나\n2. 둘\n3. 셋"]},
+        {"match": "3 ways", "answer": "1. 하나\n2. 둘\n3. 셋\n4. 넷"},
+        {"match": "3가지|3 medicines", "answer": ["1. 하나\n2. 둘", "1. 하나\n2. 둘\n3. 셋"]},
         {"match": "", "answer": "그렇군요."},
     ]
 
@@ -131,9 +132,8 @@ class ExampleTests(test_bot.WithModel):
         press(offers()[1], "It was beside the point")
         self.assertEqual(offers()[1]["data"]["text"]["en"], "What was wrong?")
         counted = [json.loads(line) for line in self.a.ctl("survey", "satisfaction", "--json").splitlines()]
-        # Of one user to one question the last answer counts.
         self.assertEqual({(line["question"], line["value"]): line["count"] for line in counted if "value" in line},
-                         {("helpful", "dissatisfied"): 1, ("reason", "irrelevant"): 1})
+                         {("helpful", "satisfied"): 1, ("helpful", "dissatisfied"): 1, ("reason", "irrelevant"): 1})
         answers = list(self.client.history(user, type="survey.answered", order="oldest"))
         self.assertEqual([one["event"]["data"]["label"] for one in answers], ["Very satisfied", "Dissatisfied", "It was beside the point"])
 

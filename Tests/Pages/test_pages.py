@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, List, Optional
 from urllib.parse import quote, unquote
 
 from browser import AXE, PICTURES, Browser, missing
-from store import BOT, Cluster, DATA, HOSTILE, USER, until
+from store import AGENT, BOT, Cluster, DATA, HOSTILE, USER, until
 
 
 
@@ -206,7 +206,7 @@ class PageTests(unittest.TestCase):
         self.assertEqual((focus(), b.run("return document.activeElement.getAttribute('aria-current')")), (self.cluster.corrected, "true"))
         question = next(event for event in self.cluster.first if event["id"] == self.cluster.corrected)["cause"]
         self.assertIn(question, shown)
-        self.assertIn("대리점에서 도와 드립니다", b.text("[role=tree]"))
+        self.assertIn(f"고침 message.edited · {AGENT}", b.text("[role=tree]"))
         b.press("\ue011")
         self.assertEqual((focus(), b.run("return document.activeElement.getAttribute('aria-level')")), (question, "1"))
         b.press("\ue012")

@@ -9,7 +9,7 @@ from system import *
 ROOM, USER = "drbot-uid-A", "uid-A"
 OLD = [("uid-A", "두통이 오래 가요", "충분히 쉬시고, 계속되면 병원에 가 보세요.", 1686045669.514), ("uid-B", "손목이 아파요", "언제부터 아프셨나요?", 1686132000),
        ("uid-A", "물은 얼마나 마실까요?", "하루에 여덟 잔이면 됩니다.", 1686045700.25)]
-NEW = ["제가 전에 어디가 아프다고 했죠?", "끝"]
+NEW = ["두통이라고 제가 말했었나요?", "끝"]
 
 
 def database():
@@ -30,7 +30,7 @@ def imported(node, path):
 
 def main():
     home, away = two("home", "away")
-    model = scripted([{"match": "전에 어디가", "answer": "머리가 아프다고 하셨어요."}])
+    model = scripted([{"match": "말했었나요", "answer": "네, 오래 간다고 하셨어요. 병원에 가 보셨나요?"}])
     settings = example("drbot", model, ("unix:/run/syncd/api.sock", "unix:" + home.socket), (', token_file: "/etc/sillok-bot/drbot.token"', ""))
     bot, path = Bot(settings, home, "drbot"), database()
     check("S0-14: three documents are six events", imported(home, path), (6, 0, 0))
@@ -64,16 +64,17 @@ def main():
 
     here = ("--conversation", ROOM)
     for node in (home, away):
-        line, = lines(node, "export", "--format", "openai", *here)[:1]
-        spoken = [(one["role"], one["content"]) for one in line["messages"] if one["role"] != "system"]
+        def tuning(*words):
+            return [json.loads(line)["messages"] for line in node.ctl("export", "--format", "openai", *words).splitlines()]
+        line, = tuning(*here)
+        spoken = [(one["role"], one["content"]) for one in line if one["role"] != "system"]
         check(f"S0-12: a line for fine-tuning at {node.name} has all of it", spoken, [(("user", "assistant")[at % 2], text) for at, text in enumerate(told)])
-        bad = [one for one in lines(node, "export", "--format", "openai", "--survey", "satisfaction=dissatisfied") if "messages" in one]
-        check(f"S0-12: of those that did not help at {node.name} it is the one", [one["messages"] for one in bad], [line["messages"]])
+        check(f"S0-12: of those that did not help at {node.name} it is the one", tuning("--survey", "satisfaction=dissatisfied"), [line])
         pairs = list(csv.DictReader(io.StringIO(node.ctl("dialogues", *here, "--csv"))))
         check(f"S0-13: questions and answers as CSV at {node.name}", [(one["question"], one["answer"], one["satisfaction"]) for one in pairs], [
             (told[at], told[at + 1], "dissatisfied" if told[at] == NEW[0] else "") for at in range(0, len(told), 2)])
         page = node.ctl("export", "--format", "html", *here)
-        places = [page.find(text) for text in told]
+        places = [page.find(text.split(chr(10))[0]) for text in told]
         check(f"a page at {node.name} has all of it, in order, and runs nothing", (min(places) > 0, places == sorted(places), "<script" in page), (True, True, False))
     check("the bot ends in order", bot.stop(), 0)
     model.stop()

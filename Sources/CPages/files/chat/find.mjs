@@ -95,6 +95,6 @@ export function find(chat, query) {
   return {
     name: say('search'), keepsFocus: true,
     element: h('section', { class: 'page' }, h('header', { class: 'head' }, chat.back(), h('h1', { tabindex: -1 }, say('search'))), form, state, results, further, recent),
-    async show() { field.select(); await run(); },
+    async show() { field.focus(); field.select(); await run(); },
   };
 }
