@@ -12,7 +12,7 @@ JOBS ?= $(shell nproc)
 IMAGES ?= 1000
 PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libsodium-dev libevent-dev libzstd-dev libcurl4-openssl-dev zlib1g-dev \
   protobuf-compiler zstd
-SYSTEMS := drbot chatbot messenger arrive chatgpt
+SYSTEMS := drbot chatbot messenger arrive chatgpt imported
 
 help:
 	@echo 'make demo      two nodes on loopback, cut off and reunited; a bot, a search, the console (installs what is missing, builds)'

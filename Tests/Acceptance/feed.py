@@ -259,13 +259,27 @@ def live():
 
 @check("5 followers that leave with bytes waiting")
 def leave():
-    import socket
     node = Node("f5")
     for n in range(8):
         big = message(n, n)
         big["data"]["text"] = "가" * 60000
         Client(node).append([big])
+    come_and_leave(node, 200)  # what the first ones need stays: caches, threads
+    before = settled(node)
     count = int(os.environ.get("LEAVERS", "4200"))
+    come_and_leave(node, count)
+    status, page = Client(node).json("GET", "/v1/changes?after=first&limit=1")
+    assert status == 200, (status, page)
+    after = settled(node)
+    assert after[0] <= before[0], f"descriptors: {before[0]} before, {after[0]} after"
+    assert after[1] - before[1] <= 8 << 20, f"memory: {before[1] >> 20} MiB before, {after[1] >> 20} MiB after"
+    node.stop()
+    return (f"{count} came, took nothing and left; the next one is served; descriptors {before[0]} before and {after[0]} after, "
+            f"memory {before[1] >> 20} and {after[1] >> 20} MiB")
+
+
+def come_and_leave(node, count):
+    import socket
     for _ in range(count):
         line = socket.socket(socket.AF_UNIX)
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -274,10 +288,15 @@ def leave():
         line.recv(1)
         time.sleep(0.004)  # what does not fit waits in the daemon
         line.close()
-    status, page = Client(node).json("GET", "/v1/changes?after=first&limit=1")
-    assert status == 200, (status, page)
-    node.stop()
-    return f"{count} came, took nothing and left; the next one is served"
+
+
+def settled(node):
+    """Descriptors and memory, once the last that left has been noticed: the fewest within two seconds."""
+    found = []
+    for _ in range(20):
+        time.sleep(0.1)
+        found.append((len(os.listdir(f"/proc/{node.process.pid}/fd")), memory(node)))
+    return tuple(map(min, zip(*found)))
 
 
 @check("3 many followers")

@@ -4,6 +4,7 @@ import subprocess
 import threading
 import time
 import uuid
+from typing import List
 
 from daemon import BINARIES, DaemonTests, ROOT, texts
 from sillok import Sillok, Unreachable, event_id, reply_id
@@ -76,6 +77,25 @@ class AppendTests(DaemonTests):
         self.refused("E_BATCH_SIZE", self.client.append, [{"type": "a", "user": "u-6", "data": {}}] * 4097)
         self.refused("E_EMPTY", self.client.append, [])
         self.assertEqual(list(self.client.history("u-6")), [])
+
+    def test_ten_thousand_from_four_clients_have_ids_of_their_own(self) -> None:
+        """BE-002: 10,000 appends of four clients at once, each under a key that the node has for no other."""
+        ids: List[str] = []
+
+        def write(worker: int) -> None:
+            client = self.a.client()
+            for start in range(0, 2_500, 50):
+                events = [{"type": "message.posted", "user": f"u-ids-{worker}", "data": {"text": f"{start + number}"}} for number in range(50)]
+                ids.extend(line["id"] for line in client.append(events) if line["type"] == "appended")
+        threads = [threading.Thread(target=write, args=(worker,)) for worker in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(120)
+        self.assertEqual((len(ids), len(set(ids))), (10_000, 10_000))
+        stored = {row["event"]["id"] for worker in range(4) for row in self.client.history(f"u-ids-{worker}", limit=500)}
+        self.assertEqual(stored, set(ids))
+        self.refused("E_ID_REUSED", self.client.append, {"id": ids[0], "type": "message.posted", "user": "u-ids-0", "data": {"text": "다른 말"}})
 
     def test_patience_ends(self) -> None:
         began = time.monotonic()

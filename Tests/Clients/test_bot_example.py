@@ -1,9 +1,11 @@
 """The example of a medical bot with a model that answers wrong, what it asks for at the beginning, and the commands of its key."""
+import json
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 import test_bot
 from daemon import BINARIES, ROOT, until
@@ -16,6 +18,7 @@ class ExampleTests(test_bot.WithModel):
     TABLE = [
         {"match": "번호를 매긴 줄", "answer": "1. 하나\n2. 둘\n3. 셋"},
         {"match": "자동차|engines", "answer": ["1. 하나", "1. 하나\n2. 둘\n3. 셋"]},
+        {"match": "3 ways", "answer": "1. 하나\n2. 둘\n3. 셋\n4. 넷"},
         {"match": "3가지|3 medicines", "answer": ["1. 하나\n2. 둘", "1. 하나\n2. 둘\n3. 셋"]},
         {"match": "", "answer": "그렇군요."},
     ]
@@ -92,6 +95,47 @@ class ExampleTests(test_bot.WithModel):
         reply = self.answer("f-4", "Tell me 3 medicines against headache")
         self.assertEqual({"n_items", "caution", "see_doctor"}, set(self.results(reply)))
         self.assertIn("mind their cautions", reply["text"])
+        reply = self.answer("f-5", "My wrist has hurt for weeks. Tell me 3 ways to ease the pain")
+        self.assertEqual(self.results(reply), {"n_items": "repaired", "see_doctor": "appended"})
+        self.assertEqual(reply["text"], "1. 하나\n2. 둘\n3. 셋\n\nIf it lasts or gets worse, see a doctor.")
+        # S0-6: found, whatever the case, with the place of the word.
+        found = [json.loads(line) for line in self.a.ctl("search", "HEADACHE", "--conversation", "f-4", "--json").splitlines()]
+        self.assertEqual([line["ranges"] for line in found if line["type"] == "hit"], [[{"utf8": [28, 36], "utf16": [28, 36]}]])
+
+    def test_a_survey_in_english(self) -> None:
+        """BE-006, S0-7 to S0-9, S0-27: a farewell, three choices with their labels, and a reason after dissatisfaction alone; both are counted."""
+        user, room = "u-survey", "g-1"
+        to = {"user": user, "subject": f"conversation/{room}"}
+        self.begin(room, user, title="talk")
+        self.client.append({"type": "profile.changed", "user": user, "data": {"fields": {"language": "en"}}})
+        self.answer(room, "What is good against a headache?", user)
+        reply = self.answer(room, "Goodbye", user)
+        self.assertEqual((reply["farewell"], reply["text"]), (True, "Thank you. Take care."))
+
+        def offers() -> List[Json]:
+            return self.events(room, "survey.offered")
+
+        def press(offer: Json, label: str) -> None:
+            choice = next(one["code"] for one in offer["data"]["choices"] if one["label"]["en"] == label)
+            self.client.append({"type": "survey.answered", **to, "cause": offer["id"], "data": {
+                "survey": offer["data"]["survey"], "question": offer["data"]["question"], "choice": choice, "label": label, "about": offer["data"].get("about")}})
+        until(offers)
+        first = offers()[0]
+        self.assertEqual((first["data"]["text"]["en"], [one["label"]["en"] for one in first["data"]["choices"]]),
+                         ("Did the answers help?", ["Very satisfied", "Neutral", "Dissatisfied"]))
+        press(first, "Very satisfied")
+        until(lambda: next(line for line in self.client.subscriptions() if line["name"] == "drbot")["open"] == 0)
+        time.sleep(0.5)
+        self.assertEqual(len(offers()), 1, "who is satisfied is asked nothing more")
+        press(first, "Dissatisfied")
+        until(lambda: len(offers()) == 2)
+        press(offers()[1], "It was beside the point")
+        self.assertEqual(offers()[1]["data"]["text"]["en"], "What was wrong?")
+        counted = [json.loads(line) for line in self.a.ctl("survey", "satisfaction", "--json").splitlines()]
+        self.assertEqual({(line["question"], line["value"]): line["count"] for line in counted if "value" in line},
+                         {("helpful", "satisfied"): 1, ("helpful", "dissatisfied"): 1, ("reason", "irrelevant"): 1})
+        answers = list(self.client.history(user, type="survey.answered", order="oldest"))
+        self.assertEqual([one["event"]["data"]["label"] for one in answers], ["Very satisfied", "Dissatisfied", "It was beside the point"])
 
     def test_the_intake_asks_checks_and_stores(self) -> None:
         """BE-001: name and birth date are asked for, a date that is none is refused, and both are a profile in the end."""
@@ -114,6 +158,22 @@ class ExampleTests(test_bot.WithModel):
         user, room = "u-intake", "e-intake"
         # It is known now: another conversation does not ask.
         self.assertNotIn("성함", self.begin(room + "-2", user, title="상담"))
+
+
+    def test_the_intake_in_english(self) -> None:
+        """BE-001: the same, with the words of someone whose profile says English."""
+        user, room = "u-intake-en", "e-intake-en"
+        self.client.append({"type": "profile.changed", "user": user, "data": {"fields": {"language": "en"}}})
+        self.assertIn("What is your name?", self.begin(room, user))
+        self.assertIn("When were you born?", self.answer(room, "Hi, my name is Jane Doe", user)["text"])
+        self.assertIn("Write a day of the calendar", self.answer(room, "1990-13-40", user)["text"])
+        self.assertEqual(self.answer(room, "1990-01-02", user)["text"], "Thank you. What troubles you?")
+        fields = {name: field["value"] for name, field in self.client.profile(user).items()}
+        self.assertEqual(fields, {"name": "Jane Doe", "birthdate": "1990-01-02", "language": "en"})
+        self.assertEqual(len(self.model.requests), 0)
+        self.answer(room, "My head hurts", user)
+        self.assertIn("birthdate: 1990-01-02", self.model.requests[-1]["body"]["messages"][0]["content"])
+        self.assertNotIn("What is your name?", self.begin(room + "-2", user))
 
 
 class KeyTests(test_bot.WithModel):

@@ -45,6 +45,15 @@ class UsersTests(DaemonTests):
         self.assertEqual([(line["first_text"], "first_time" in line) for line in shown if line["type"] == "room"], [("고양이를 그려 줘", True)])
         self.assertIn("머리가 아파요", self.a.ctl("rooms", "u-f", "--beginning"))
         self.assertNotIn("열이 나요", self.a.ctl("rooms", "u-f", "--beginning"))
+        # In the table 20 characters of it, and a word where nothing was said.
+        long = "손목이 아픈 지 오래되었는데 어떻게 하면 좋을까요?"
+        for room in ("f-4", "f-5"):
+            self.client.append({"type": "conversation.started", "user": "u-e", "subject": f"conversation/{room}", "data": {"participants": ["u-e", "bot"], "category": "text"}})
+        self.say("f-4", "u-e", long)
+        for language, word in (("ko", "내용없음"), ("en", "no message")):
+            table = self.a.ctl("rooms", "u-e", "--beginning", "--category", "text", "--lang", language)
+            self.assertEqual([line.endswith(end) for line, end in zip(table.splitlines()[-2:], (f" {long[:20]}...", word))], [True, True], table)
+        self.assertIn(long, self.a.ctl("rooms", "u-e", "--beginning", "--plain"))
         message = next(row["event"]["id"] for row in self.client.rows("f-2") if row["event"]["data"].get("text") == "고양이를 그려 줘")
         self.client.append({"type": "message.retracted", "user": "u-f", "subject": "conversation/f-2", "data": {"message": message}})
         self.assertEqual(found(first=1)["f-2"], "삭제된 메시지")

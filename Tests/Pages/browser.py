@@ -19,6 +19,7 @@ try:
 except ImportError:
     webdriver = None  # type: ignore[assignment]
 
+PICTURES = Path(__file__).resolve().parent.parent.parent / "docs" / "pictures"
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 AXE = Path(os.environ.get("SILLOK_AXE") or Path(__file__).resolve().parent.parent.parent / ".build" / "pages" / "axe.min.js")
 

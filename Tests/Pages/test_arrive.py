@@ -14,7 +14,7 @@ import unittest
 from pathlib import Path
 from typing import Any, Dict, List
 
-from browser import AXE, Browser, missing
+from browser import AXE, PICTURES, Browser, missing
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BINARIES = Path(os.environ.get("SILLOK_BIN") or ROOT / ".build" / "debug")
@@ -214,6 +214,34 @@ class ArriveTests(unittest.TestCase):
                     self.assertGreater(found["contrast"], 3)
                     wide = self.browser.run("return document.documentElement.scrollWidth - innerWidth")
                     self.assertLessEqual(wide, 0, (width, step))
+
+    def test_print_has_the_trip_and_nothing_to_press(self) -> None:
+        self.trip("대구", "1호선", "설화명곡", "진천")
+        for look in ("auto", "dark"):
+            self.browser.look(390, 844, dark=True, media="print")
+            self.browser.run("document.documentElement.dataset.look = arguments[0]", look)
+            self.assertFalse(self.browser.run("return [...document.querySelectorAll('button, .steps')].some((one) => one.checkVisibility())"))
+            for word in ("대구", "1호선", "설화명곡", "진천", "화원"):
+                self.assertIn(word, self.browser.text("main"))
+            self.assertEqual(self.browser.run("return getComputedStyle(document.body).color"), "rgb(30, 28, 25)", look)
+        self.assertTrue(self.browser.cdp("Page.printToPDF")["data"])
+        self.browser.run("delete document.documentElement.dataset.look")
+
+    @unittest.skipUnless(os.environ.get("PAGES_PICTURES"), "PAGES_PICTURES=1 writes the pictures of the documents")
+    def test_pictures(self) -> None:
+        self.browser.look(390, 760)
+        self.start(language="en")
+        self.choose("대구")
+        self.choose("1호선")
+        self.browser.one("input[value='설화명곡']").click()
+        self.browser.picture(PICTURES / "arrive-phone.png")
+        self.browser.look(390, 760, dark=True)
+        self.start("minute")
+        self.trip("대구", "1호선", "설화명곡", "진천")
+        self.browser.one("#alarm").click()
+        self.browser.until(lambda: self.label() == "알람 설정 완료", 5)
+        self.browser.run("document.activeElement.blur()")
+        self.browser.picture(PICTURES / "arrive-phone-dark.png")
 
     def test_in_english(self) -> None:
         self.start(language="en")

@@ -10,12 +10,11 @@ import uuid
 from pathlib import Path
 from typing import List, Tuple
 
-from browser import AXE
+from browser import AXE, PICTURES
 from chat_case import ChatCase, Person, skip_without_browser
 from chat_store import BOT, Chats, MIN, SEO, SKY, picture
 from store import HOSTILE, until
 
-PICTURES = Path(__file__).resolve().parent.parent.parent / "docs" / "pictures"
 MANY = int(os.environ.get("SILLOK_CHAT_MANY", "100000"))
 
 
@@ -432,7 +431,9 @@ class ChatTests(ChatCase):
         hits = [one for number, one in enumerate(ids) if number % 50 == 7]
         b.talk(c)
         b.one(".talk > .head .tool:last-of-type").click()
-        b.one("#q").send_keys(word + "\n")
+        # FE-002: one can write at once, in a field that says what it is for.
+        b.until(lambda: b.run("return [document.activeElement.id, document.activeElement.placeholder]") == ["q", "이전 대화를 검색하세요"], 5, "the field has the focus")
+        b.press(word, "\ue007")
         b.until(lambda: len(b.all(".results li")) == 3, 10, "three hits")
         self.assertEqual((b.text("[role=status].help"), b.text(".results mark").split("\n")), ("모두 3건", [word] * 3))
         b.all(".results a")[2].click()
@@ -442,6 +443,15 @@ class ChatTests(ChatCase):
         self.assertIn("3건 중 3번째", b.text(".hits"))
         b.all(".hits .tool")[0].click()
         b.one(f'article.hit[data-id="{hits[1]}"]')
+        # S0-6: cancelled, the whole conversation stands there again, and nothing is marked.
+        b.all(".hits .tool")[-1].click()
+        b.until(lambda: not b.all("article.hit, article mark") and b.bubbles()[-1:] == ["다른 글 149"], 10, "as before the search")
+        self.assertEqual((b.one(".hits").is_displayed(), "at=" in b.driver.current_url), (False, False))
+        b.one(".talk > .head .tool:last-of-type").click()
+        b.one("#q").send_keys(word + "\n")
+        b.until(lambda: len(b.all(".results li")) == 3, 10, "three hits again")
+        b.one("form[role=search] .tool").click()
+        b.until(lambda: not b.all("#q") and b.bubbles()[-1:] == ["다른 글 149"], 10, "as before the search")
         # It is remembered until it is forgotten.
         b.run("location.hash = '#/search'")
         b.until(lambda: word in b.text(".recent"), 5, "remembered")
@@ -526,6 +536,10 @@ class ChatTests(ChatCase):
         self.assertEqual(b.run("return [document.documentElement.lang, document.querySelector('#text').placeholder]"), ["en", "Write a message"])
         self.assertIn("This was taken back.", b.text())
         self.assertIn("edited", b.text())
+        b.one(".talk > .head .tool:last-of-type").click()
+        b.until(lambda: b.run("return [document.activeElement.id, document.activeElement.placeholder]") == ["q", "Search earlier messages"], 5, "the field of the search")
+        b.one("form[role=search] .tool").click()
+        b.one(".talk .rows")
         b.one("#settings").click()
         b.one("dialog p:nth-child(2) button").click()
         b.until(lambda: b.run("return document.documentElement.dataset.look") == "light", 5, "light")

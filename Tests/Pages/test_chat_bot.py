@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT / "Tests" / "ScriptedModel"))
 
 from model import ScriptedModel  # noqa: E402
 
+GREETING = {"ko": "안녕하세요, Dr.Bot입니다.", "en": "Hello, I am Dr.Bot."}
 CHOICES = {"satisfied": {"ko": "매우 만족", "en": "Very satisfied"}, "dissatisfied": {"ko": "불만족", "en": "Dissatisfied"}}
 REASONS = {"content": {"ko": "답변의 내용", "en": "What was said"}, "app": {"ko": "앱 사용", "en": "The app"}}
 
@@ -33,8 +34,8 @@ def setUpModule() -> None:
 
 
 class ChatBotTests(unittest.TestCase):
-    def start(self, table: list, **more: Any) -> Tuple[Chats, ScriptedModel, Person, str]:
-        """A bot, and someone in a conversation with it, which it has greeted."""
+    def start(self, table: list, language: str = "ko", **more: Any) -> Tuple[Chats, ScriptedModel, Person, str]:
+        """A bot, and someone in a conversation with it, which it has greeted in their language."""
         folder = Path(tempfile.mkdtemp(prefix="sillok-chat-bot-"))
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
         chats = Chats(folder)
@@ -44,39 +45,49 @@ class ChatBotTests(unittest.TestCase):
         (folder / "persona.md").write_text("너는 Dr.Bot이다.\n", "utf-8")
         (folder / "bot.json5").write_text(json.dumps({
             "bot": "drbot", "name": "Dr.Bot", "api": {"url": f"unix:{chats.daemon.socket}"}, "endpoint": {"url": model.url, "model": "m"},
-            "persona": {"ko": "persona.md"}, "greeting": {"ko": "안녕하세요, Dr.Bot입니다."}, "subscription": {"start": "now"}, **more}, ensure_ascii=False), "utf-8")
+            "persona": {"ko": "persona.md", "en": "persona.md"}, "greeting": GREETING, "subscription": {"start": "now"}, **more}, ensure_ascii=False), "utf-8")
         with open(folder / "bot.log", "wb") as log:
             bot = subprocess.Popen([str(BINARIES / "sillok-bot"), "run", "--config", str(folder / "bot.json5")], stdout=log, stderr=log)
         self.addCleanup(bot.wait, 20)
         self.addCleanup(bot.terminate)
         until(lambda: '"drbot"' in chats.daemon.ask("GET", "/v1/subscriptions") or '"bot"' in chats.daemon.ask("GET", "/v1/subscriptions"), 20)
+        chats.daemon.ask("POST", "/v1/events", {"type": "profile.changed", "user": SKY, "data": {"fields": {"language": language}}})
         c = f"c-{uuid.uuid4()}"
         chats.say(c, SKY, None, type="conversation.started", title="Dr.Bot", category="text", participants=[SKY, "drbot"])
         b = Person(chats.daemon.url())
         self.addCleanup(b.quit)
-        b.enter(chats.token(SKY))
+        b.enter(chats.token(SKY), language)
         b.talk(c)
         # It begins with a face and a greeting, a field and a search.
-        self.assertEqual(len(b.said("안녕하세요, Dr.Bot입니다.").find_elements("css selector", ".face svg")), 1)
+        self.assertEqual(len(b.said(GREETING[language]).find_elements("css selector", ".face svg")), 1)
         self.assertTrue(b.one("#text").is_displayed() and b.one(".talk > .head .tool[href^='#/search']").is_displayed())
         return chats, model, b, c
 
     def test_a_question_its_answer_and_a_survey_of_two_steps(self) -> None:
-        answer = "언제부터 아프셨나요? 정도는 어느 만큼이고, 정확한 위치는 어디인가요?"
-        chats, model, b, c = self.start([{"match": "머리가 아파요", "answer": answer}], survey={
-            "id": "satisfaction", "offer": "reply", "after": ["dissatisfied"], "first": {"question": "helpful", "text": {"ko": "답변이 도움이 되셨나요?"}, "choices": CHOICES},
-            "second": {"question": "reason", "text": {"ko": "어느 점이 불편하셨나요?"}, "choices": REASONS}})
+        self.question("ko", "머리가 아파요", "언제부터 아프셨나요? 정도는 어느 만큼이고, 정확한 위치는 어디인가요?", "답변이 도움이 되셨나요?", "어느 점이 불편하셨나요?")
+
+    def test_a_question_its_answer_and_a_survey_in_english(self) -> None:
+        """BE-006, S0-7 to S0-9: the same in English, from the greeting to the reason."""
+        self.question("en", "My head hurts", "Since when does it hurt? How strong is it, and where exactly?", "Did the answers help?", "What was wrong?")
+
+    def question(self, language: str, asked: str, answer: str, first: str, second: str) -> None:
+        chats, model, b, c = self.start([{"match": asked, "answer": answer}], language, survey={
+            "id": "satisfaction", "offer": "reply", "after": ["dissatisfied"], "first": {"question": "helpful", "text": {language: first}, "choices": CHOICES},
+            "second": {"question": "reason", "text": {language: second}, "choices": REASONS}})
         model.fault("slow", ms=150)
-        b.write("머리가 아파요")
+        b.write(asked)
         seen = set()
         b.until(lambda: seen.add(b.text(".row.live .bubble").split("\n")[0].strip()) or b.all(".survey"), 20, "the answer and the survey")
         # Some of its beginnings stood there, and then all of it, once.
         part = [one for one in seen if one and answer.startswith(one) and one != answer]
         self.assertGreaterEqual(len(part), 2, seen)
-        self.assertEqual([one for one in b.bubbles() if "언제부터" in one], [answer])
-        b.run("[...document.querySelectorAll('.survey button')].find((one) => one.textContent === '불만족').click()")
-        b.until(lambda: "어느 점이 불편하셨나요?" in b.text(".talk"), 15, "the second question")
-        b.run("[...document.querySelectorAll('.survey button')].find((one) => one.textContent === '답변의 내용').click()")
+        self.assertEqual([one for one in b.bubbles() if answer[:10] in one], [answer])
+        self.assertIn(first, b.text(".talk"))
+        self.assertEqual(b.run("return [...document.querySelectorAll('.survey button')].map((one) => one.textContent)"), [labels[language] for labels in CHOICES.values()])
+        press = "[...document.querySelectorAll('.survey button')].find((one) => one.textContent === arguments[0]).click()"
+        b.run(press, CHOICES["dissatisfied"][language])
+        b.until(lambda: second in b.text(".talk"), 15, "the second question")
+        b.run(press, REASONS["content"][language])
 
         def answers() -> list:
             lines = chats.daemon.ask("GET", f"/v1/conversations/{c}/rows?type=survey.answered&order=oldest").rstrip("\n").split("\n")[:-1]

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from browser import Browser, missing
+from browser import PICTURES, Browser, missing
 from store import ROOT, Daemon, until
 
 BOOK = "BEGIN:VCARD\nVERSION:3.0\nFN:김하늘\nTEL;TYPE=CELL:010-1234-5678\nEND:VCARD\nBEGIN:VCARD\nVERSION:3.0\nFN:이서준\nTEL:+82 10 9876 5432\nEND:VCARD\n"
@@ -83,6 +84,24 @@ class MineTests(unittest.TestCase):
         self.page.until(lambda: "연락처에 있음" in self.page.text("#others"), 10, "kept")
         self.assertEqual([one[0] for one in self.contacts()], ["u2"])
         self.assertEqual(self.page.complaints(), [])
+
+    def test_print_has_the_lists_and_nothing_to_press(self) -> None:
+        self.start(listed=True, erase_own=True)
+        self.page.until(lambda: len(self.page.all("#others li")) == 2, 10, "the others")
+        self.page.look(dark=True, media="print")
+        self.assertFalse(self.page.run("return [...document.querySelectorAll('button, input')].some((one) => one.checkVisibility())"))
+        self.assertIn("김코랄", self.text())
+        self.assertEqual(self.page.run("return getComputedStyle(document.body).color"), "rgb(30, 28, 25)")
+        self.assertTrue(self.page.cdp("Page.printToPDF")["data"])
+
+    @unittest.skipUnless(os.environ.get("PAGES_PICTURES"), "PAGES_PICTURES=1 writes the pictures of the documents")
+    def test_pictures(self) -> None:
+        self.start(listed=True, erase_own=True)
+        self.choose(BOOK)
+        self.page.one("#add")
+        self.page.look(900, 860)
+        self.page.run("document.activeElement.blur()")
+        self.page.picture(PICTURES / "mine.png")
 
     def test_all_that_is_ones_own_is_erased_after_a_question(self) -> None:
         """S4-6: the page says what would go, asks for one's id, and then it is gone; another id erases nothing."""

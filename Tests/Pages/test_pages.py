@@ -11,13 +11,14 @@ import threading
 import time
 import unittest
 import urllib.request
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
+from urllib.parse import quote, unquote
 
-from browser import AXE, Browser, missing
-from store import BOT, Cluster, DATA, HOSTILE, USER, until
+from browser import AXE, PICTURES, Browser, missing
+from store import AGENT, BOT, Cluster, DATA, HOSTILE, USER, until
 
-PICTURES = Path(__file__).resolve().parent.parent.parent / "docs" / "pictures"
 
 
 def setUpModule() -> None:
@@ -173,6 +174,66 @@ class PageTests(unittest.TestCase):
         b.press("0")
         b.until(lambda: not b.all(".later") and not b.all(".banner:not([hidden])"), 5, "now")
         self.assertNotIn("known=", b.driver.current_url)
+
+    def test_the_other_clock_shows_what_had_happened_by_then(self) -> None:
+        """`as_of`: by the times that events have, whatever the node knew; the address keeps it, and a link to it shows the same."""
+        b = self.enter()
+        b.go("c", "c-88")
+        b.run("const one = document.querySelector('[data-tool=clock]'); one.value = 'happened'; one.dispatchEvent(new Event('change'))")
+        b.press("[")
+        b.until(lambda: b.all(".banner:not([hidden])") and "as_of=" in b.driver.current_url, 5, "the moment before the last change")
+        self.assertNotIn("known=", b.driver.current_url)
+        address = b.driver.current_url
+
+        def shown() -> Dict[str, str]:
+            return dict(b.run("return [...document.querySelectorAll('article.row:not(.later)')].map((one) => [one.dataset.id, one.querySelector('.said > .bubble')?.textContent ?? ''])"))
+        before = shown()
+        moment = unquote(re.findall(r"as_of=([^&]+)", address)[0])
+        lines = map(json.loads, self.cluster.seoul.ask("GET", f"/v1/conversations/c-88/rows?order=oldest&limit=500&as_of={quote(moment)}").splitlines())
+        self.assertEqual(set(before), {line["event"]["id"] for line in lines if line["type"] == "event"})
+        self.assertTrue(0 < len(before) < len(b.all("article.row")))
+        # Before the correction of another, but behind the edit: the one stands there, and the other does not.
+        start = self.cluster.first[-1]["time"]
+        at = datetime.fromisoformat(start) + timedelta(seconds=25)
+        b.go("c", "c-88", as_of=at.isoformat())
+        self.assertIn("카드가 트레이보다 커", b.text(f'article[data-id="{self.cluster.edited}"]'))
+        self.assertIn("그 뒤 바뀐 글 1", b.text(".banner"))
+        self.assertIn("changed", self.row(self.cluster.corrected).get_attribute("class"))
+        self.assertIn("later", self.row(self.cluster.retracted).get_attribute("class"))
+        b.driver.get(address)
+        b.driver.refresh()
+        b.one(".banner:not([hidden])", 15)
+        b.until(lambda: shown() == before, 10, "the same as before")
+        b.press("0")
+        b.until(lambda: "as_of" not in b.driver.current_url and not b.all(".later"), 5, "now")
+
+    def test_why_is_a_tree_that_is_walked_with_the_keyboard(self) -> None:
+        b = self.enter()
+        b.go("c", "c-88", at=self.cluster.corrected)
+        b.until(lambda: b.run("return document.activeElement.dataset.id") == self.cluster.corrected, 5, "the row has the focus")
+        b.press("w")
+        b.one("[role=tree] [role=treeitem]")
+        answer = [json.loads(line) for line in self.cluster.seoul.ask("GET", f"/v1/events/{self.cluster.corrected}/why?limit=200").splitlines()]
+        ids = {line["id"] for line in answer if "relation" in line or "event" in line}
+        shown = b.run("return [...document.querySelectorAll('[role=treeitem]')].map((one) => one.dataset.id)")
+        self.assertEqual((set(shown), len(shown)), (ids, len(ids)))
+        # The question above, the correction below, under their relations; the event itself has the focus.
+        focus = lambda: b.run("return document.activeElement.dataset.id")
+        self.assertEqual((focus(), b.run("return document.activeElement.getAttribute('aria-current')")), (self.cluster.corrected, "true"))
+        question = next(event for event in self.cluster.first if event["id"] == self.cluster.corrected)["cause"]
+        self.assertIn(question, shown)
+        self.assertIn(f"고침 message.edited · {AGENT}", b.text("[role=tree]"))
+        b.press("\ue011")
+        self.assertEqual((focus(), b.run("return document.activeElement.getAttribute('aria-level')")), (question, "1"))
+        b.press("\ue012")
+        b.until(lambda: b.run("return document.activeElement.getAttribute('aria-expanded')") == "false", 5, "closed")
+        b.press("\ue014", "\ue014")
+        self.assertNotEqual(focus(), question)
+        b.press("\ue010", "\ue007")
+        b.until(lambda: "#/c/c-88?at=" in b.driver.current_url, 5, "in its place")
+        for language, word in (("ko", "이유"), ("en", "Why")):
+            self.enter(language=language).go("why", self.cluster.corrected, wait="[role=treeitem]")
+            self.assertEqual(b.text("h1"), word)
 
     def test_steps_by_keys(self) -> None:
         b = self.enter()
@@ -461,6 +522,26 @@ class PageTests(unittest.TestCase):
         self.assertIn("messages", b.text("tbody"))
         self.assertNotIn(USER, b.text("main"))
 
+    def test_forks_stand_beside_peers(self) -> None:
+        """Where a fork is proven, with the two histories and the file of the proof; in both languages."""
+        fork = {"type": "fork", "name": "ab12-7", "origin": "cd" * 32, "sequence": 7, "at": "2026-08-01T02:02:15.120Z", "branches": [
+            {"leaf": "11" * 32, "signed": 9, "here": True}, {"leaf": "22" * 32, "signed": 12, "here": False}]}
+        b = self.enter("operator")
+        b.go("nodes", wait="tbody tr")
+        self.assertIn("증명된 분기가 없습니다.", b.text("main"))
+        for language, words in (("ko", ("분기", "9까지 서명됨 · 이 노드의 것", "12까지 서명됨")), ("en", ("Forks", "signed to 9 · the one here", "signed to 12"))):
+            self.liar.changes.clear()
+            b = self.enter("operator", language)
+            self.liar.changes["/v1/forks"] = lambda text: json.dumps(fork) + "\n" + text
+            b.go("nodes", wait="table:nth-of-type(2) tbody tr")
+            for word in (*words, "11111111", "22222222", "evidence/ab12-7.json"):
+                self.assertIn(word, b.text("main"))
+            self.assertEqual(b.text("main").count(words[1].split(" · ")[1]), 1)
+            if AXE.exists():
+                self.assertEqual(b.axe()["violations"], [])
+        # Who may not ask for forks is told nothing of them.
+        self.assertNotIn("Forks", self.enter("reader", "en").text("header nav"))
+
     # MARK: Coming and going
 
     def test_a_session_ends(self) -> None:
@@ -519,6 +600,7 @@ class PageTests(unittest.TestCase):
 
     def pages(self) -> List[tuple]:
         return [("reader", ("conversations",), "tbody tr"), ("reader", ("c", "c-88"), "article"), ("reader", ("c", "c-90"), "article"), ("reader", ("u", USER), "article"), ("reader", ("surveys", "만족도"), "table"),
+                ("reader", ("why", self.cluster.corrected), "[role=treeitem]"), ("reader", ("users",), "h1"), ("reader", ("search",), "h1"),
                 ("reader", ("verify",), ".proof"), ("auditor", ("overview",), ".figures"), ("auditor", ("access",), "h1"), ("auditor", ("erasures",), ".erasure"), ("operator", ("nodes",), "tbody tr"),
                 ("operator", ("subscriptions", "medibot"), "h2"), ("operator", ("quarantine",), "tbody tr")]
 
@@ -563,6 +645,17 @@ class PageTests(unittest.TestCase):
         b.go("c", "c-88", at=self.cluster.corrected)
         time.sleep(0.3)
         b.picture(PICTURES / "console-phone.png")
+        b.look(1280, 860)
+        b.go("search", q="메모리 카드", wait=".results li")
+        b.run("document.activeElement.blur()")
+        b.picture(PICTURES / "console-search-english.png")
+        b.go("why", self.cluster.corrected, wait="[role=treeitem]")
+        b.picture(PICTURES / "console-why-english.png")
+        b = self.enter("reader")
+        b.look(390, 844, dark=True)
+        b.go("surveys", "만족도")
+        time.sleep(0.3)
+        b.picture(PICTURES / "console-phone-dark.png")
 
 
 if __name__ == "__main__":

@@ -88,6 +88,39 @@ struct DocumentTests {
         #expect(count > 100)
     }
 
+    @Test("Each test that docs/reference/SEEDS.md names is there, and each script names the row")
+    func namedTests() throws {
+        var texts: [String: String] = [:]
+        var places: Set<String> = []
+        for case let url as URL in FileManager.default.enumerator(
+            at: Self.root.appending(path: "Tests"), includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
+            ?? FileManager.DirectoryEnumerator() where ["swift", "py", "mjs"].contains(url.pathExtension)
+        {
+            texts[url.lastPathComponent, default: ""] += try String(contentsOf: url, encoding: .utf8)
+            places.formUnion(url.deletingPathExtension().pathComponents)
+        }
+        let suites = texts.filter { $0.key.hasSuffix(".swift") }.values.joined()
+        let page = try String(contentsOf: Self.root.appending(path: "docs/reference/SEEDS.md"), encoding: .utf8)
+        var count = 0
+        for row in page.matches(of: /(?m)^\| (\S+-\S+) \|.*\| yes \| (.*) \|$/) {
+            for name in row.2.matches(of: /`(\w+)(\.(?:test\.)?(?:py|mjs))?(?:::(\w+))?`/) {
+                count += 1
+                guard let end = name.2 else {
+                    let isThere = places.contains(String(name.1)) || suites.contains(" \(name.1) {")
+                    #expect(!name.1.hasSuffix("Tests") || isThere, "\(row.1): \(name.0)")
+                    continue
+                }
+                let text = texts["\(name.1)\(end)"]
+                #expect(text != nil, "\(row.1): \(name.0)")
+                if let test = name.3 { #expect(text?.contains("def \(test)(") == true, "\(row.1): \(name.0)") }
+                if text?.contains("from system import") == true {
+                    #expect(text?.contains("\(row.1)") == true, "\(name.0) says nothing of \(row.1)")
+                }
+            }
+        }
+        #expect(count > 200)
+    }
+
     @Test("Each thread and queue of the sources stands in docs/internals/threads.md under its name")
     func threads() throws {
         let table = try String(

@@ -18,6 +18,9 @@ function piece(text, ranges) {
   return [from ? '…' : null, parts, plain(text.slice(at, to)), to < text.length ? '…' : null];
 }
 
+/** Out of the search: all that is said in the conversation stands there again, without marks. */
+const leave = (chat, conversation) => h('a', { class: 'tool', href: chat.link(conversation ? ['c', conversation] : []), onclick: () => { chat.marks.clear(); chat.hits = null; } }, sign('close', chat.say('cancel')));
+
 /** Above a conversation: which of what was found it is. */
 function drawHits(talk) {
   const { chat } = talk, { say } = chat, list = chat.hits?.list ?? [], at = list.findIndex((one) => one.id === talk.current);
@@ -25,7 +28,7 @@ function drawHits(talk) {
   if (at < 0) return;
   const to = (place, image, words) => list[place] ? h('a', { class: 'tool', href: chat.link(['c', list[place].conversation], { at: list[place].id }) }, sign(image, words)) : null;
   fill(talk.hitBar, h('span', null, say('hit', excerpt(chat.hits.q, 30), at + 1, list.length)), to(at - 1, 'up', say('previousHit')), to(at + 1, 'down', say('nextHit')),
-    h('a', { class: 'tool', href: chat.link(['search'], { q: chat.hits.q, in: chat.hits.within }) }, say('allHits')));
+    h('a', { class: 'tool', href: chat.link(['search'], { q: chat.hits.q, in: chat.hits.within }) }, say('allHits')), leave(chat, talk.conversation));
 }
 
 export function find(chat, query) {
@@ -93,10 +96,10 @@ export function find(chat, query) {
     await run();
     // Kept
     if (q) chat.ask('PUT', ['users', chat.me, 'searches'], {}, { query: q.slice(0, 300), scope: 'messages' }).catch(() => {});
-  } }, field, h('button', { type: 'submit', class: 'main' }, say('searchNow')), here ? h('label', null, here, ' ', say('onlyHere', chat.rooms.name(within))) : null);
+  } }, field, h('button', { type: 'submit', class: 'main' }, say('searchNow')), leave(chat, within), here ? h('label', null, here, ' ', say('onlyHere', chat.rooms.name(within))) : null);
   return {
     name: say('search'), keepsFocus: true,
     element: h('section', { class: 'page' }, h('header', { class: 'head' }, chat.back(), h('h1', { tabindex: -1 }, say('search'))), form, state, results, further, recent),
-    async show() { field.select(); await run(); },
+    async show() { field.focus(); field.select(); await run(); },
   };
 }

@@ -82,7 +82,7 @@ function context(page, args, query, main, signal) {
     commands(...list) {
       const box = main.querySelector('.commands');
       if (!box) return;
-      fill(box, h('summary', null, t('commands')), list.map((words) => h('p', null,
+      fill(box, h('summary', null, t('commands')), list.filter(Boolean).map((words) => h('p', null,
         h('code', null, words), ' ', h('button', { type: 'button', class: 'inline', onclick: () => copy(words) }, t('copy')))));
     },
     curl: (parts, parameters) => `curl -s -H "Authorization: Bearer $(cat TOKEN)" '${location.origin}${path(parts, parameters).replaceAll("'", '%27')}'`,

@@ -114,18 +114,29 @@ function peers(ctx, list) {
 
 const peerState = (state) => ['connected', 'connecting', 'paused', 'disconnected'].includes(state) ? state : 'disconnected';
 
+/** Origins with two histories: the first event in which they differ, and how far each is signed. */
+function forks(ctx, list) {
+  const { t } = ctx, branch = (one) => h('p', null, h('code', { title: one.leaf }, one.leaf.slice(0, 8)), ' · ', t('signedUpTo', ctx.number(one.signed)), one.here ? [' · ', t('historyHere')] : null);
+  if (!list.length) return ctx.empty(t('noForks'));
+  return [h('p', { class: 'help' }, t('forksHelp')), h('table', { class: 'list' }, h('caption', { class: 'unseen' }, t('forks')), h('thead', null, h('tr', null,
+    [t('origin'), t('sequence'), t('time'), t('histories'), t('proofFile')].map((head) => h('th', { scope: 'col' }, head)))),
+  h('tbody', null, list.map((one) => h('tr', null, h('th', { scope: 'row' }, h('code', { title: one.origin }, one.origin.slice(0, 16), '…')), h('td', null, ctx.number(one.sequence)),
+    h('td', null, one.at ? ctx.time(one.at, 'long') : '–'), h('td', null, one.branches.map(branch)), h('td', null, h('code', null, `evidence/${one.name}.json`))))))];
+}
+
 export async function nodes(ctx) {
   const { t } = ctx, box = h('div');
   ctx.title(t('nav.nodes'));
-  ctx.commands('syncctl peers list', 'syncctl peers ping NAME', ctx.curl(['peers'], {}));
+  ctx.commands('syncctl peers list', 'syncctl peers ping NAME', ctx.can('listForks') ? 'syncctl forks' : null, ctx.curl(['peers'], {}));
   fill(ctx.body, ctx.head(t('nav.nodes')), h('p', { class: 'help' }, t('nodesHelp')), box);
   let last = '';
   await ctx.every(pause, async () => {
-    const found = await ctx.object(['peers']), drawn = JSON.stringify(found);
+    const [found, forked] = await Promise.all([ctx.object(['peers']), ctx.can('listForks') ? ctx.lines(['forks']) : null]);
+    const drawn = JSON.stringify([found, forked?.lines]);
     if (drawn === last) return;
     last = drawn;
     fill(box, peers(ctx, found.peers), found.pending?.length ? [h('h2', null, t('pending')), h('ul', null, found.pending.map((one) => h('li', null, h('code', null, shown(excerpt(JSON.stringify(one), 200))))))] : null,
-      found.invitations ? h('p', null, t('invitations', found.invitations)) : null);
+      found.invitations ? h('p', null, t('invitations', found.invitations)) : null, forked ? [h('h2', null, t('forks')), forks(ctx, forked.lines)] : null);
   });
 }
 

@@ -68,7 +68,15 @@ Object.assign(strings, {
   'peer.paused': ['멈춰 둠', 'paused'],
   'peer.disconnected': ['끊어짐', 'disconnected'],
 
-  // Quarantine, erasures
+  // Forks, quarantine, erasures
+  forks: ['분기', 'Forks'],
+  forksHelp: ['한 오리진의 키가 서로 다른 이력 둘에 서명했습니다. 할 일은 syncctl doctor가 알려 줍니다.', 'The key of an origin has signed two histories. syncctl doctor says what to do.'],
+  noForks: ['증명된 분기가 없습니다.', 'No fork is proven here.'],
+  sequence: ['순번', 'Sequence'],
+  histories: ['두 이력', 'Two histories'],
+  signedUpTo: [(n) => `${n}까지 서명됨`, (n) => `signed to ${n}`],
+  historyHere: ['이 노드의 것', 'the one here'],
+  proofFile: ['증명', 'Proof'],
   quarantineHelp: [(n) => `저장되고 전달되지만 뷰가 읽지 못하는 사건 ${n}건입니다. 글은 보이지 않습니다.`, (n) => `${n} events are stored and relayed, and views cannot read them. What they say is not shown.`],
   noQuarantine: ['격리된 사건이 없습니다.', 'Nothing is quarantined.'],
   allViews: ['모든 뷰', 'all views'],

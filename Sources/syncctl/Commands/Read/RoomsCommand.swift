@@ -86,6 +86,8 @@ enum RoomsCommand {
         let names = others.compactMap { $0.string("name") ?? $0.string("user") }
         let unread = room["unread"]?.numberText ?? "0"
         var text = room.string(words) ?? session.shown(.noMessage)
+        // A beginning tells conversations apart, as a title does; programs get all that there is of it.
+        if words == "first_text", session.form == .human, text.count > 20 { text = "\(text.prefix(20))..." }
         if room.bool("hidden") == true { text = "[\(session.shown(.isHidden))] \(text)" }
         return [
             .init(session.clock(room.moment("last_time"))), .init(room.string("conversation") ?? ""),
