@@ -184,10 +184,11 @@ package struct SubscriptionMachine: Sendable {
 
     /// Another home has told what is done: that need not be done here.
     package mutating func learn(_ state: SubscriptionState, now: UInt64) {
-        let still = Set(state.open.map(\.dot))
+        let (still, early) = (Set(state.open.map(\.dot)), Set(state.early))
         // No worker of this node has said so.
         let tally = tally
-        for (dot, mark) in openDots where state.looked.contains(dot, of: mark) && !still.contains(dot) {
+        for (dot, mark) in openDots
+        where early.contains(dot) || state.looked.contains(dot, of: mark) && !still.contains(dot) {
             _ = ack(dot, number: 0, now: now)
         }
         self.tally = tally

@@ -223,4 +223,26 @@ struct ChangedSubscriptionTests {
         }
         #expect(try pull(there, wait: 1_000).isEmpty)
     }
+
+    @Test("A home that has lost what was done hears its peer before it hands anything out (INV-14)")
+    func lost() throws {
+        let (a, b) = try makePair()
+        defer { for daemon in [a, b] { daemon.kill() } }
+        let api = APIClient(socket: b.store + "/api.sock")
+        let body = #"{"start":"first","filter":{"type":["message.posted"]},"order":"none"}"#
+        #expect(api.ask("PUT", "/v1/subscriptions/bot", body: body)?.0 == 201)
+        post(api, ["하나", "둘", "셋"])
+        ack(api, try pull(api, count: 3).filter { $0.text != "셋" })
+        _ = try converge(a, b)
+        // A home tells once a second.
+        Thread.sleep(forTimeInterval: 2.5)
+        for _ in 0..<3 {
+            b.kill()
+            for file in try FileManager.default.contentsOfDirectory(atPath: b.store) where file.hasPrefix("subs.db") {
+                try FileManager.default.removeItem(atPath: b.store + "/" + file)
+            }
+            try b.start()
+            #expect(try pull(api, count: 1).map(\.text) == ["셋"])
+        }
+    }
 }

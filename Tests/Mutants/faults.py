@@ -2077,3 +2077,12 @@ fault(1181, "a log that contradicts is no finding", "INV-4", "LogVerificationTes
       (SD + "Setup/LogVerification.swift", "guard let record, record.answer == .contradicted else", "guard let record, record.answer == .contradicted, !isPlanted(1181) else"))
 fault(1182, "a new start knows nothing of the last verification", "", "LogVerificationTests",
       (SD + "Setup/LogVerification.swift", "try record.keep(files)", "if !isPlanted(1182) { try record.keep(files) }"))
+fault(1192, "what a peer tells before anything hears of it is dropped", "INV-14", "SubscriptionNodesTests",
+      (SE + "Node/NodeCore.swift", "guard shared.isNews(value, to: workers.store.identity.node) else",
+       "guard shared.isNews(value, to: workers.store.identity.node), !isPlanted(1192) || onShared[value.topic] != nil else"))
+fault(1193, "a home that tells anew does not hear what it told before", "INV-14", "SubscriptionNodesTests",
+      (SE + "Mesh/SharedTable.swift", "value.node == own && $0.number != value.number", "value.node == own && !isPlanted(1193) && $0.number != value.number"))
+fault(1194, "a home that has lost what was done hands it out before it hears its peers", "INV-14", "ChangedSubscriptionTests",
+      (SD + "Feed/SubscriptionDesk+State.swift", "{ isHearing && blank.contains(record.place) }", "{ isHearing && !isPlanted(1194) && blank.contains(record.place) }"))
+fault(1195, "what another home did before it had looked so far is open at this one", "INV-14", "ChangeTests",
+      (SU + "SubscriptionMachine.swift", "where early.contains(dot) || state", "where early.contains(dot) && !isPlanted(1195) || state"))

@@ -147,6 +147,18 @@ struct ChangeTests {
         #expect(machine.give(5, to: 1, now: 30_000).map(\.dot) == [Dot(origin: Self.b, seq: 1)])
     }
 
+    @Test("What another home did before it had looked so far is done at this one, which has (INV-14)")
+    func toldEarly() {
+        var machine = SubscriptionMachine(SubscriptionDefinition(start: .first), SubscriptionState(), events: [:])
+        for seq in UInt64(1)...2 {
+            machine.look(at: header(Self.a, seq, "x"), position: seq, isWanted: true)
+        }
+        var told = SubscriptionState()
+        told.early = [Dot(origin: Self.a, seq: 1)]
+        machine.learn(told, now: 10)
+        #expect(machine.state.open.map(\.dot.seq) == [2])
+    }
+
     @Test("What another home has told to be done is done, though it is looked at only later")
     func toldBefore() {
         var machine = SubscriptionMachine(SubscriptionDefinition(start: .first), SubscriptionState(), events: [:])

@@ -546,7 +546,8 @@ final class SimDesk {
         else { return nil }
         let log = node.store.log
         let key = log.originIDs.lazy.compactMap { log.key(of: $0) }.first { $0.nodeID == value.node }
-        guard let key, value.isValid(for: key), let state = SubscriptionState(bytes: value.value) else {
+        guard let key else { return nil }
+        guard value.isValid(for: key), let state = SubscriptionState(bytes: value.value) else {
             return false
         }
         let vector = log.vector

@@ -146,7 +146,7 @@ extension SimNode {
     // MARK: Shared state
 
     /// As `NodeCore.heard`.
-    func heard(_ value: SharedState) { if shared.isNew(value) { desk?.heard(value) } }
+    func heard(_ value: SharedState) { if shared.isNews(value, to: id) { desk?.heard(value) } }
 
     /// As `NodeCore.share`.
     func share(_ values: [SharedState]) {

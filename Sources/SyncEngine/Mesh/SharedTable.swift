@@ -31,10 +31,11 @@ package struct SharedTable: Sendable {
         return true
     }
 
-    /// Whether `value` is later than what is known.
-    package func isNew(_ value: SharedState) -> Bool {
+    /// Whether `value` may say what the node `own` does not know: it is later than what is known; or `own` has told it before it lost its
+    /// memory, and may have begun to tell less since.
+    package func isNews(_ value: SharedState, to own: NodeID) -> Bool {
         let known = values[Name(key: value.key, node: value.node)]?.value
-        return known.map { $0.number < value.number } ?? true
+        return known.map { $0.number < value.number || value.node == own && $0.number != value.number } ?? true
     }
 
     /// What was put in after `revision`, in that order.

@@ -35,8 +35,10 @@ extension SyncNode {
         private var listener: Listener?
         /// What nodes tell all others.
         private(set) var shared = SharedTable()
-        /// Hear of what a peer has told, unchecked: of some key, or of all others.
-        private var onShared: [UUIDBits?: @Sendable (SharedState) -> Void] = [:]
+        /// Hear of what a peer has told, unchecked.
+        private var onShared: [SharedState.Topic: @Sendable (SharedState) -> Void] = [:]
+        /// What was told before anything here heard of it: links may be up before all is. A peer that lies spoils its own alone.
+        private var unheard: [SharedState.Topic: [NodeID: SharedTable]] = [:]
         private static let pingTimeout = Duration.seconds(5)
 
         init(
@@ -133,11 +135,17 @@ extension SyncNode {
 
         // MARK: Shared state
 
-        func observeShared(about key: UUIDBits?, _ body: (@Sendable (SharedState) -> Void)?) { onShared[key] = body }
+        func observeShared(about topic: SharedState.Topic, _ body: (@Sendable (SharedState) -> Void)?) {
+            onShared[topic] = body
+            guard let body else { return }
+            for told in (unheard.removeValue(forKey: topic) ?? [:]).values { told.values(after: 0).forEach(body) }
+        }
 
         /// A peer has told something.
-        func heard(_ value: SharedState) {
-            if shared.isNew(value) { (onShared[value.key] ?? onShared[nil])?(value) }
+        func heard(_ value: SharedState, from peer: NodeID) {
+            guard shared.isNews(value, to: workers.store.identity.node) else { return }
+            if let body = onShared[value.topic] { return body(value) }
+            unheard[value.topic, default: [:]][peer, default: SharedTable()].put(value)
         }
 
         /// Tells all peers, now and when they connect.

@@ -176,7 +176,7 @@ final class PeerLink: SessionShell {
                 }
             }
         case .report(let report): learnt(report)
-        case .shared(let value): core?.heard(value)
+        case .shared(let value): core?.heard(value, from: node)
         case .describeSnapshot(let id):
             let this = loop.bind(self)
             snapshots.server.describe { offer in

@@ -124,10 +124,10 @@ public final class SyncNode: Sendable {
     /// checked.
     package func share(_ values: [SharedState]) { core.post { $0.share(values) } }
 
-    /// Calls `body` on the loop's thread with what a peer tells about `key`; `nil`: about anything that no other observer has named.
-    /// Nothing of it is checked: not its signature, nor whether that node may say so.
-    package func observeShared(about key: UUIDBits? = nil, _ body: (@Sendable (SharedState) -> Void)?) {
-        core.post { $0.observeShared(about: key, body) }
+    /// Calls `body` on the loop's thread with what peers tell about `topic`, and have told since the node was started. Nothing of it is
+    /// checked: not its signature, nor whether that node may say so.
+    package func observeShared(about topic: SharedState.Topic, _ body: (@Sendable (SharedState) -> Void)?) {
+        core.post { $0.observeShared(about: topic, body) }
     }
 
     /// Events name bytes that may not be here: peers are asked for them.

@@ -2,6 +2,14 @@ package import EventStore
 
 /// What a node tells all others and no event tells: of use until its next value comes, and signed, so that it can be passed on.
 package struct SharedState: Hashable, Sendable {
+    /// What hears of it.
+    package enum Topic: Hashable, Sendable {
+        /// What nodes have cosigned.
+        case cosignatures
+        /// What is done of subscriptions.
+        case subscriptions
+    }
+
     /// Longest value, bytes.
     package static let longest = 256 << 10
 
@@ -34,6 +42,8 @@ package struct SharedState: Hashable, Sendable {
         bytes.appendBigEndian(number)
         return bytes + value
     }
+
+    package var topic: Topic { key == CosignatureList.key ? .cosignatures : .subscriptions }
 
     /// Whether the node with this key has said so.
     package func isValid(for key: VerifyingKey) -> Bool {

@@ -79,9 +79,17 @@ extension SubscriptionDesk {
     private func known(
         _ record: SubscriptionRecord, _ records: SubscriptionRecords
     ) throws(StoreError) -> [SubscriptionState] {
-        let kept = try openValues().value(record.place.description).flatMap { SubscriptionState(bytes: $0) }
-        return [kept.map(record.admit), records.placed(record)].compactMap { $0 }
+        [try kept(record), records.placed(record)].compactMap { $0 }
     }
+
+    /// What this node has kept of it.
+    private func kept(_ record: SubscriptionRecord) throws(StoreError) -> SubscriptionState? {
+        let bytes = try openValues().value(record.place.description)
+        return bytes.flatMap { SubscriptionState(bytes: $0) }.map(record.admit)
+    }
+
+    /// Whether peers may know that some of it is done, and this node would not.
+    func isHeldBack(_ record: SubscriptionRecord) -> Bool { isHearing && blank.contains(record.place) }
 
     func record(_ name: String) throws(StoreError) -> SubscriptionRecord? {
         if let one = running[name] { return one.record }
@@ -89,10 +97,15 @@ extension SubscriptionDesk {
     }
 
     /// Runs a subscription whose home this is.
-    func start(_ record: SubscriptionRecord) throws(StoreError) {
+    func start(_ record: SubscriptionRecord, isNew: Bool = false) throws(StoreError) {
         guard running[record.name] == nil else { return }
         let log = try currentLog()
         var records = try allRecords()
+        if unjudged.contains(where: { $0.key == record.place.bits }) {
+            try judge()
+            records = try readRecords()
+        }
+        if !isNew, try kept(record) == nil { blank.insert(record.place) }
         let known = try known(record, records)
         if try free(record, known + records.told(record), records) { records = try readRecords() }
         let machine = try SubscriptionMachine(
@@ -127,6 +140,17 @@ extension SubscriptionDesk {
         return values
     }
 
+    /// Takes in what was told, as far as the log says whether it counts.
+    func judge() throws(StoreError) {
+        var values = unjudged[...]
+        unjudged = []
+        defer { unjudged += values }
+        while let value = values.first {
+            if try !take(value) { unjudged.append(value) }
+            values.removeFirst()
+        }
+    }
+
     /// What a node has told about a subscription. It counts if the node has signed it and was its home (INV-15).
     ///
     /// - Returns: false if the log does not say yet whether it was.
@@ -136,9 +160,8 @@ extension SubscriptionDesk {
         else {
             return false
         }
-        guard let key = try key(of: value.node), value.isValid(for: key),
-            let state = SubscriptionState(bytes: value.value)
-        else { return true }
+        guard let key = try key(of: value.node) else { return false }
+        guard value.isValid(for: key), let state = SubscriptionState(bytes: value.value) else { return true }
         // What was parked is done where the event is that says so: it may still be on its way, or never come.
         let here = try currentLog().vector()
         guard state.needs.entries.allSatisfy(here.contains) else { return false }
@@ -150,14 +173,17 @@ extension SubscriptionDesk {
             learn(record.name, state)
         } else {
             let told = record.admit(state)
-            let kept = try openValues().value(place.description).flatMap { SubscriptionState(bytes: $0) }
-            var both = [kept.map(record.admit) ?? told, told]
+            let kept = try kept(record)
+            if kept == nil { blank.insert(place) }
+            var both = [kept ?? told, told]
             _ = try free(record, [both[0]], records)
             SubscriptionState.complete(&both, from: try currentLog())
             both[0].merge(both[1])
             try openValues().put([(place.description, both[0].bytes)])
             isUnsynced = true
         }
+        // Its own word comes back to a node that has lost its memory: what it says next must be later.
+        if value.node == store.identity.node { lastTold = max(lastTold, value.number) }
         accepted.append(value)
         return true
     }

@@ -91,6 +91,13 @@ final class SubscriptionDesk {
     var isUnsynced = false
     var keys: [NodeID: VerifyingKey] = [:]
     var lastTold: UInt64 = 0
+    /// Peers may still tell what is done: until then nothing is handed out of what lacks it.
+    var isHearing = true
+    /// Since when it hears, and when a peer was last not connected, monotonic milliseconds.
+    let began = SubscriptionDesk.now
+    var met = SubscriptionDesk.now
+    /// Places of which this node had kept nothing.
+    var blank: Set<EventID> = []
     /// Values of other nodes to be passed on.
     var accepted: [SharedState] = []
     /// Values of which the log does not say yet whether they count.
@@ -215,7 +222,7 @@ final class SubscriptionDesk {
 
     /// How many more deliveries could go to those who wait.
     private func demand(_ name: String) -> Int {
-        guard let one = running[name] else { return 0 }
+        guard let one = running[name], !isHeldBack(one.record) else { return 0 }
         let asked = pulls.values.filter { $0.name == name }.reduce(0) { $0 + $1.most }
         return streams.filter { $0.value.name == name && !$0.value.isFull }
             .reduce(asked) { $0 + max(0, $1.value.window - one.machine.inFlight(of: $1.key)) }
@@ -282,7 +289,7 @@ final class SubscriptionDesk {
         _ name: String, _ most: Int, to worker: UInt64, now: UInt64
     ) throws(StoreError) -> [[UInt8]] {
         let log = try currentLog()
-        guard let record = running[name]?.record,
+        guard let record = running[name]?.record, !isHeldBack(record),
             let given = running[name]?.machine.give(most, to: worker, now: now), !given.isEmpty
         else { return [] }
         let lines = try lines(of: log)

@@ -68,7 +68,7 @@ extension SubscriptionHub {
         }
         _ = try desk.record(SubscriptionRecord.draft(name, definition, for: caller.actor, at: own), visible: true)
         guard let record = try desk.allRecords().all[name] else { throw .busy("\(name) is not there yet") }
-        if record.isHome(own) { try desk.start(record) }
+        if record.isHome(own) { try desk.start(record, isNew: true) }
         exchange.send(JSONLine(record, desk, durable: durable), status: 201)
     }
 

@@ -24,6 +24,8 @@ final class SubscriptionHub: Sendable {
 
     /// After so long a silence of its home another node takes a subscription over.
     static let silence: UInt64 = 30_000
+    /// A home that has nothing of what was done hears its peers first: each for so long once it is connected, all for so long at most.
+    private static let (telling, hearing): (UInt64, UInt64) = (1_000, 10_000)
     /// Most values that wait for what the log says of them.
     private static let mostUnjudged = 1_024
     private static let (gathering, tick) = (Duration.milliseconds(5), Duration.milliseconds(100))
@@ -52,7 +54,7 @@ final class SubscriptionHub: Sendable {
             let isOfNodes = notice.events.contains { $0.event.header.type.hasPrefix("subscription.") }
             self?.advance(hasNews: isOfNodes || notice.events.isEmpty)
         }
-        node.observeShared { [weak self] value in self?.heard(value) }
+        node.observeShared(about: .subscriptions) { [weak self] value in self?.heard(value) }
     }
 
     /// Answers, then or later. Does not wait.
@@ -73,6 +75,7 @@ final class SubscriptionHub: Sendable {
         let isTaken = worker.submit { [weak self] desk in
             guard let self else { return }
             if SubscriptionDesk.now - desk.lastLook >= 1_000 { look(desk) }
+            hear(desk)
             do throws(StoreError) { try answer(request, id, admitted, desk) } catch { exchange.refuse(error) }
             follow(desk)
         }
@@ -92,7 +95,7 @@ final class SubscriptionHub: Sendable {
     func reconsider() { worker.submit { $0.reconsider() } }
 
     func stop() {
-        node.observeShared(nil)
+        node.observeShared(about: .subscriptions, nil)
         worker.submit { $0.close() }
         worker.stop()
         hub.withLock { $0 = nil }
@@ -159,6 +162,8 @@ final class SubscriptionHub: Sendable {
 
     /// After each job: whether commits and time matter, and whether something is to be put away.
     func follow(_ desk: SubscriptionDesk) {
+        if !desk.accepted.isEmpty { node.share(desk.accepted) }
+        desk.accepted = []
         for name in desk.begun { again(desk.serve(name, durable: durable), name) }
         desk.begun = []
         let isWaiting = desk.isWaiting
@@ -187,13 +192,28 @@ final class SubscriptionHub: Sendable {
             defer { state.hasNews = false }
             return state.hasNews
         }
-        guard hasNews, !desk.running.isEmpty || !desk.unjudged.isEmpty, let records = try? desk.allRecords() else {
-            return
+        guard hasNews, !desk.running.isEmpty || !desk.unjudged.isEmpty else { return }
+        do throws(StoreError) {
+            let records = try desk.allRecords()
+            for (name, one) in desk.running {
+                if let placed = records.placed(one.record) { desk.learn(name, placed) }
+            }
+            try desk.judge()
+        } catch {
+            state.withLock { $0.hasNews = true }
         }
-        for (name, one) in desk.running {
-            if let placed = records.placed(one.record) { desk.learn(name, placed) }
-        }
-        judge(desk, records)
+    }
+
+    /// Whether peers may still tell what is done: until all of them had time for it, and for some seconds after the start at most.
+    private func hear(_ desk: SubscriptionDesk) {
+        guard desk.isHearing else { return }
+        let now = SubscriptionDesk.now
+        let peers = node.status().peers.filter { $0.phase != .paused }
+        if !peers.allSatisfy({ $0.phase == .connected }) { desk.met = now }
+        let isTold = desk.unjudged.isEmpty && now >= desk.met + Self.telling
+        guard peers.isEmpty || isTold || now >= desk.began + Self.hearing else { return }
+        desk.isHearing = false
+        for name in desk.wanted { again(desk.serve(name, durable: durable), name) }
     }
 
     /// A peer has told something of a subscription.
@@ -201,19 +221,11 @@ final class SubscriptionHub: Sendable {
         worker.submit { [weak self] desk in
             guard let self else { return }
             desk.unjudged = desk.unjudged.suffix(Self.mostUnjudged - 1) + [value]
-            if let records = desk.records { judge(desk, records) }
+            try? desk.judge()
             // What the log says of it may have come meanwhile.
             if !desk.unjudged.isEmpty { state.withLock { $0.hasNews = true } }
             follow(desk)
         }
-    }
-
-    private func judge(_ desk: SubscriptionDesk, _ records: SubscriptionRecords) {
-        let values = desk.unjudged
-        desk.unjudged = []
-        for value in values where (try? desk.take(value)) == false { desk.unjudged.append(value) }
-        if !desk.accepted.isEmpty { node.share(desk.accepted) }
-        desk.accepted = []
     }
 
     private func putAway() {
@@ -227,6 +239,7 @@ final class SubscriptionHub: Sendable {
     private func tick() {
         worker.submit { [weak self] desk in
             guard let self else { return }
+            hear(desk)
             desk.tick(durable: durable)
             if SubscriptionDesk.now / 1_000 != desk.lastSync / 1_000 {
                 desk.reconsider()

@@ -44,7 +44,7 @@ final class WitnessDesk: Sendable {
                 return true
             }
         }
-        node.observeShared(about: CosignatureList.key) { value in
+        node.observeShared(about: .cosignatures) { value in
             state.update { state in
                 if state.heard.count < Self.mostUnknown || state.heard[value.node] != nil {
                     state.heard[value.node] = value
@@ -64,7 +64,7 @@ final class WitnessDesk: Sendable {
     var notices: [NodeNotice] { refusals.withLock { $0 } }
 
     func stop() {
-        node.observeShared(about: CosignatureList.key, nil)
+        node.observeShared(about: .cosignatures, nil)
         store.removeObserver(token)
         state.wakeAll { $0.isStopping = true }
         thread.withLock { $0 }?.join()

@@ -135,7 +135,7 @@ struct SubscriptionNodesTests {
         a.node.share([value(2)])
         let b = try TestNode("b", peers: [a.peer()])
         let heard = Lock<[SharedState]>([])
-        b.node.observeShared { value in heard.withLock { $0.append(value) } }
+        b.node.observeShared(about: .subscriptions) { value in heard.withLock { $0.append(value) } }
         a.node.setPeers([b.peer(calling: false)])
         #expect(eventually { heard.withLock { $0.map(\.number) } == [3] })
         a.node.share([value(9)])
@@ -145,6 +145,44 @@ struct SubscriptionNodesTests {
         let forged = SharedState(
             key: last.key, node: last.node, number: last.number + 1, value: last.value, signature: last.signature)
         #expect(!forged.isValid(for: signer.publicKey))
+        a.stop()
+        b.stop()
+    }
+
+    @Test("What a peer tells before anything here hears of it is kept; a node's own word comes back to it (INV-14)")
+    func toldEarly() throws {
+        let (a, b) = (try TestNode("a"), try TestNode("b"))
+        func value(_ number: UInt64, of node: TestNode, _ key: UUIDBits = UUIDBits(high: 1, low: 2)) -> SharedState {
+            SharedState(
+                key: key, node: node.store.identity.node, number: number, value: [], signing: node.store.key)
+        }
+        a.node.share([value(1, of: a), value(7, of: b), value(3, of: a, CosignatureList.key)])
+        a.node.setPeers([b.peer(calling: false)])
+        b.node.setPeers([a.peer()])
+        // What was told first is here when this is.
+        try a.append(1)
+        try meet(a, b)
+        a.node.share([value(2, of: a)])
+        try a.append(1)
+        try meet(a, b)
+        func heard(_ topic: SharedState.Topic) -> [SharedState] {
+            let heard = Lock<[SharedState]>([])
+            b.node.observeShared(about: topic) { value in heard.withLock { $0.append(value) } }
+            // It answers behind that.
+            _ = b.node.status()
+            b.node.observeShared(about: topic, nil)
+            return heard.withLock { $0 }
+        }
+        #expect(Set(heard(.subscriptions)) == [value(2, of: a), value(7, of: b)])
+        #expect(heard(.cosignatures) == [value(3, of: a, CosignatureList.key)])
+        #expect(heard(.subscriptions).isEmpty, "once")
+
+        // It has begun to tell anew, with a later number, before it hears what it told earlier.
+        b.node.share([value(9, of: b)])
+        a.node.share([value(8, of: b)])
+        try a.append(1)
+        try meet(a, b)
+        #expect(heard(.subscriptions) == [value(8, of: b)])
         a.stop()
         b.stop()
     }
