@@ -1,6 +1,6 @@
 // A real daemon in a folder of its own, for the tests of the JavaScript client.
 import { execFile, spawn } from "node:child_process"
-import { mkdtempSync, openSync, rmSync } from "node:fs"
+import { mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -36,16 +36,29 @@ export class Daemon {
   constructor(folder, name, peers = false) {
     Object.assign(this, { store: join(folder, name), socket: join(folder, `${name}.sock`), name, peers, process: null })
     this.base = `unix:${this.socket}`
+    writeFileSync(`${this.store}.json5`, "{}")
   }
 
   async start() {
     const log = openSync(`${this.store}.log`, "a")
-    const flags = ["--data-dir", this.store, "--socket", this.socket, "--node-name", this.name, "--log-level", "warning"]
+    const flags = ["--config", `${this.store}.json5`, "--data-dir", this.store, "--socket", this.socket, "--node-name", this.name]
+    flags.push("--log-level", "warning")
     if (this.peers) flags.push("--peer-listen", "127.0.0.1:0")
     this.process = spawn(join(binaries, "syncd"), flags, { stdio: ["ignore", log, log] })
     this.process.ended = new Promise((resolve) => this.process.on("exit", resolve))
-    await until(() => this.client({ patience: 0 }).request("GET", "/readyz").then(() => true, () => false), 30_000)
+    await until(() => this.isReady(), 30_000)
     return this
+  }
+
+  isReady() {
+    return this.client({ patience: 0 }).request("GET", "/readyz").then(() => true, () => false)
+  }
+
+  /** What the daemon takes for a full disk: appends are refused with 507. */
+  async full(isFull = true) {
+    writeFileSync(`${this.store}.json5`, isFull ? '{ storage: { min_free: "900TiB" } }' : "{}")
+    this.process.kill("SIGHUP")
+    await until(async () => await this.isReady() !== isFull)
   }
 
   client(options = {}) {

@@ -27,14 +27,29 @@ class Daemon:
     def __init__(self, folder: Path, name: str, peers: bool = False):
         self.store, self.socket, self.name, self.peers = folder / name, folder / f"{name}.sock", name, peers
         self.process: Optional[subprocess.Popen[bytes]] = None
+        self.settings = self.store.with_suffix(".json5")
+        self.settings.write_text("{}")
         self.start()
 
     def start(self) -> None:
-        flags = ["--data-dir", str(self.store), "--socket", str(self.socket), "--node-name", self.name, "--log-level", "warning"]
+        flags = ["--config", str(self.settings), "--data-dir", str(self.store), "--socket", str(self.socket), "--node-name", self.name, "--log-level", "warning"]
         flags += ["--peer-listen", "127.0.0.1:0"] if self.peers else []
         with open(self.store.with_suffix(".log"), "ab") as log:
             self.process = subprocess.Popen([str(BINARIES / "syncd"), *flags], stdout=log, stderr=log)
-        until(lambda: Sillok(self.base, patience=0).request("GET", "/readyz").status == 200, 60, SillokError)
+        until(self.is_ready, 60)
+
+    def is_ready(self) -> bool:
+        try:
+            return Sillok(self.base, patience=0).request("GET", "/readyz").status == 200
+        except SillokError:
+            return False
+
+    def full(self, is_full: bool = True) -> None:
+        """What the daemon takes for a full disk: appends are refused with 507."""
+        assert self.process
+        self.settings.write_text('{ storage: { min_free: "900TiB" } }' if is_full else "{}")
+        self.process.send_signal(signal.SIGHUP)
+        until(lambda: self.is_ready() != is_full)
 
     @property
     def base(self) -> str:

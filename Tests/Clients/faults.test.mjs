@@ -2,8 +2,8 @@
 import assert from "node:assert/strict"
 import net from "node:net"
 import { afterEach, it } from "node:test"
-import { CursorError, Sillok, Unreachable } from "../../clients/javascript/sillok.mjs"
-import { all, silent } from "./daemon.mjs"
+import { CursorError, eventId, Sillok, SillokError, Unreachable } from "../../clients/javascript/sillok.mjs"
+import { all, silent, until } from "./daemon.mjs"
 
 const open = []
 afterEach(() => open.splice(0).forEach((end) => end()))
@@ -17,7 +17,7 @@ const end = '{"type":"end","v":1,"count":1}\n'
 const error = (code) => `{"type":"error","v":1,"code":"${code}","message":"바쁨","hint":null}`
 const event = { type: "a", user: "u", data: { 말: "한글" } }
 
-/** A server whose n-th request gets the n-th answer, and all further ones the last. */
+/** A server whose n-th request gets the n-th answer, and all further ones the last. A function says what is answered. */
 async function fake(...answers) {
   const requests = []
   const server = net.createServer((socket) => {
@@ -28,7 +28,8 @@ async function fake(...answers) {
       const [head, body] = text.split("\r\n\r\n")
       if (body === undefined || Buffer.byteLength(body) < Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)) return
       requests.push(`${head.split("\r\n")[0]}\n${body}`)
-      socket.end(answers[Math.min(requests.length, answers.length) - 1])
+      const given = answers[Math.min(requests.length, answers.length) - 1]
+      socket.end(given.call ? given(head, body) : given)
     })
   })
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve))
@@ -39,7 +40,7 @@ async function fake(...answers) {
 it("repeats an append as it was", async () => {
   const cut = answer(200, appended + end).replace(/Content-Length: \d+/, "Content-Length: 500")
   for (const first of ["", cut, answer(200, appended), answer(200, appended + end.slice(0, 10)), answer(503, error("E_BUSY"), "Retry-After: 0"),
-    answer(502, "<html>bad gateway</html>"), answer(429, error("E_RATE"))]) {
+    answer(502, "<html>bad gateway</html>"), answer(429, error("E_RATE")), answer(507, error("E_DISK"))]) {
     const { base, requests } = await fake(first, answer(200, appended + end))
     assert.equal((await new Sillok(base, silent).append(event))[0].type, "appended", first)
     assert.equal(requests.length, 2)
@@ -48,11 +49,72 @@ it("repeats an append as it was", async () => {
 })
 
 it("does not repeat what is not worth it", async () => {
-  for (const [status, code] of [[400, "E_EMPTY"], [500, "E_INTERNAL"], [507, "E_DISK"], [409, "E_CURSOR"]]) {
+  for (const [status, code] of [[400, "E_EMPTY"], [500, "E_INTERNAL"], [409, "E_CURSOR"]]) {
     const { base, requests } = await fake(answer(status, error(code)))
     const caught = await new Sillok(base, { ...silent, patience: 0 }).changes().catch((error) => error)
     assert.deepEqual([caught.code, caught.status, requests.length], [code, status, 1])
     assert.equal(caught instanceof CursorError, code === "E_CURSOR")
+  }
+})
+
+it("passes over a node without room for the next", async () => {
+  const [full, other] = [await fake(answer(507, error("E_DISK"))), await fake(answer(200, appended + end))]
+  const client = new Sillok([full.base, other.base], { ...silent, patience: 0 })
+  for (let n = 0; n < 2; n++) await client.append(event)
+  assert.deepEqual([full.requests.length, other.requests.length], [1, 2])
+  await assert.rejects(new Sillok(full.base, { ...silent, patience: 300 }).append(event), { code: "E_DISK", isRetriable: true })
+  assert.ok(full.requests.length > 2)
+})
+
+/** A node that gives one delivery, and answers what is told of it as `settle(n, verb)` says: the n-th of its kind. */
+async function worker(settle, ack_wait_ms = 30_000) {
+  const counts = {}, told = {}
+  const given = JSON.stringify({ delivery: "t", attempt: 1, event: { id: eventId(), type: "message.posted", user: "u" } }) + "\n"
+  const { base } = await fake((head, body) => {
+    const verb = /^\S+ \S*\/(\w+)[? ]/.exec(head)[1]
+    counts[verb] = (counts[verb] ?? 0) + 1
+    ;(told[verb] ??= []).push(body)
+    if (verb === "bot") return answer(200, JSON.stringify({ type: "subscription", definition: { ack_wait_ms } }) + "\n")
+    if (verb === "deliveries") return chunked('{"control":"heartbeat"}\n', ...counts[verb] < 2 ? [given] : [])
+    return settle(counts[verb], verb)
+  })
+  return { base, told }
+}
+
+it("repeats an ack that is refused for now, and extends its delivery meanwhile", async () => {
+  const { base, told } = await worker((n, verb) => verb === "ack" && n < 5 ? answer(507, error("E_DISK")) : answer(200, '{"done":1}'), 300)
+  const stop = new AbortController()
+  let hasEnded = false
+  const loop = all(new Sillok(base, { ...silent, patience: 0 }).work("bot", { longest: 200, signal: stop.signal })).finally(() => { hasEnded = true })
+  await until(() => told.ack?.length === 5)
+  assert.equal(hasEnded, false)
+  assert.ok(told.extend.length > 4) // each 0.1 s, for 1.1 s at least: not `longest` alone
+  stop.abort()
+  await loop
+})
+
+it("ends no loop by a release that counted although it was refused", async () => {
+  const { base, told } = await worker((n) => n < 2 ? answer(507, error("E_DISK")) : answer(409, error("E_DELIVERY_STALE")))
+  const stop = new AbortController()
+  const loop = (async () => {
+    for await (const d of new Sillok(base, silent).work("bot", { signal: stop.signal })) await d.release("later")
+  })()
+  await Promise.race([loop, until(() => told.deliveries?.length > 1)])
+  assert.equal(told.release.length, 2)
+  stop.abort()
+  await loop
+})
+
+it("counts what a node refuses for now as no attempt", async () => {
+  for (const [code, status, untried] of [["E_DISK", 507, true], ["E_BUSY", 503, true], ["E_UNREACHABLE", 0, true], ["E_VERSION", 409, false]]) {
+    const { base, told } = await worker(() => answer(200, '{"count":1}'))
+    const stop = new AbortController()
+    const handle = async () => { throw new SillokError(code, "no", { status }) }
+    const run = new Sillok(base, silent).run("bot", handle, { signal: stop.signal })
+    await until(() => told.release)
+    assert.equal(JSON.parse(told.release[0]).untried ?? false, untried, code)
+    stop.abort()
+    await run
   }
 })
 

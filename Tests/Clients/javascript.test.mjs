@@ -327,6 +327,33 @@ describe("subscriptions", () => {
     assert.equal(told.filter((message) => message.includes("이상한 글")).length, 2)
   })
 
+  it("repeats what a full disk refuses with the same ids: no bot ends, and nothing is parked", async () => {
+    const daemon = await lab.started("full"), client = daemon.client(), short = daemon.client({ patience: 200 }), stop = new AbortController()
+    const names = { loop: {}, run: { attempts: 1 }, own: { attempts: 1, backoff_ms: [10] } }
+    for (const [name, members] of Object.entries(names)) await client.subscribe(name, { start: "now", type: "message.posted", late_ms: 600_000, ...members })
+    await client.post("u-1", "글", "방 1")
+    await daemon.full()
+    const tries = [], ended = []
+    const loop = async () => {
+      for await (const d of client.work("loop", { signal: stop.signal })) await client.reply(d, { text: "답 loop" })
+    }
+    const own = async (d) => {
+      tries.push(d.attempt)
+      await short.append({ id: await replyId(d.id, "own"), type: "bot.replied", user: "u-1", author: "own", data: { text: "답 own" } })
+    }
+    const bots = [loop(), client.run("run", (d) => client.reply(d, { text: "답 run" }), { signal: stop.signal }),
+      client.run("own", own, { signal: stop.signal })].map((bot) => bot.finally(() => ended.push(1)))
+    await Promise.race([...bots, until(() => tries.length >= 4)])
+    assert.deepEqual([...new Set(tries)], [1])
+    await daemon.full(false)
+    const lines = () => all(client.subscriptions())
+    await until(async () => (await lines()).every((line) => line.open === 0 && line.behind === 0))
+    assert.deepEqual(texts(await all(client.history("u-1", { role: "assistant" }))).sort(), ["답 loop", "답 own", "답 run"])
+    assert.deepEqual([ended, (await lines()).map((line) => line.parked)], [[], [0, 0, 0]])
+    stop.abort()
+    await Promise.all(bots)
+  })
+
   it("misses nothing while the daemon is killed, and nothing acked comes again", async () => {
     const daemon = await lab.started("worked")
     const acked = new Set(), again = [], stop = new AbortController()

@@ -1,4 +1,5 @@
 """How the Python client takes answers that no healthy daemon gives: cut off, busy, from a proxy, from nodes that are not the home."""
+import contextlib
 import json
 import socket
 import ssl
@@ -7,12 +8,14 @@ import tempfile
 import threading
 import time
 import unittest
+import uuid
+from collections import Counter
 from pathlib import Path
 from typing import Callable, Dict, List, Optional, Tuple
 from unittest import mock
 
-import daemon  # noqa: F401: finds the client
-from sillok import CursorError, Sillok, SillokError, Unreachable
+import daemon
+from sillok import CursorError, Delivery, Sillok, SillokError, Unreachable
 
 Answers = Callable[[int, str, bytes], bytes]
 
@@ -83,7 +86,7 @@ class FaultTests(unittest.TestCase):
     def test_an_append_is_repeated_as_it_was(self) -> None:
         for first in (b"", answer(200, APPENDED), answer(200, APPENDED + END, "Connection: close", length=500), answer(200, APPENDED + END[:10]),
                       answer(503, ERROR % "E_BUSY", "Retry-After: 0"), answer(502, "<html>bad gateway</html>"), answer(504, ""),
-                      answer(429, ERROR % "E_RATE")):
+                      answer(429, ERROR % "E_RATE"), answer(507, ERROR % "E_DISK")):
             with self.subTest(first):
                 fake = self.several(first, answer(200, APPENDED + END))
                 results = Sillok(fake.base, patience=10).append({"type": "a", "user": "u", "data": {"말": "한글"}})
@@ -93,7 +96,7 @@ class FaultTests(unittest.TestCase):
                 self.assertIn("id", json.loads(fake.requests[0][1]))
 
     def test_what_is_not_worth_repeating_is_not(self) -> None:
-        for status, code in ((400, "E_EMPTY"), (413, "E_BODY_SIZE"), (500, "E_INTERNAL"), (507, "E_DISK"), (409, "E_CURSOR")):
+        for status, code in ((400, "E_EMPTY"), (413, "E_BODY_SIZE"), (500, "E_INTERNAL"), (409, "E_CURSOR")):
             fake = self.several(answer(status, ERROR % code))
             with self.assertRaises(SillokError) as caught:
                 Sillok(fake.base).changes()
@@ -103,6 +106,76 @@ class FaultTests(unittest.TestCase):
         with self.assertRaises(SillokError) as caught:
             Sillok(fake.base).changes()
         self.assertEqual(caught.exception.code, "E_HTTP_404")
+
+    def test_a_node_without_room_is_passed_over_for_the_next(self) -> None:
+        full, other = self.several(answer(507, ERROR % "E_DISK")), self.several(answer(200, APPENDED + END))
+        client = Sillok(full.base, other.base, patience=0)
+        for _ in range(2):
+            client.append({"type": "a", "user": "u", "data": {}})
+        self.assertEqual((len(full.requests), len(other.requests)), (1, 2))
+        with self.assertRaises(SillokError) as caught:
+            Sillok(full.base, patience=0.3).append({"type": "a", "user": "u", "data": {}})
+        self.assertEqual((caught.exception.code, caught.exception.is_retriable), ("E_DISK", True))
+        self.assertGreater(len(full.requests), 2)
+
+    def worker(self, settle: Callable[[int, str, bytes], bytes], ack_wait_ms: int = 30_000) -> Fake:
+        """A node that gives one delivery, and answers what is told of it as `settle` says: the n-th of its kind."""
+        given = json.dumps({"delivery": "t", "attempt": 1, "event": {"id": str(uuid.uuid4()), "type": "message.posted", "user": "u"}}) + "\n"
+        counts: Counter[str] = Counter()
+
+        def said(_: int, request: str, body: bytes) -> bytes:
+            verb = request.split("?")[0].rsplit("/", 1)[1]
+            counts[verb] += 1
+            if verb == "bot":
+                return answer(200, json.dumps({"type": "subscription", "definition": {"ack_wait_ms": ack_wait_ms}}) + "\n")
+            if verb == "deliveries":
+                return chunked('{"control":"heartbeat"}\n', *[given][:counts[verb] < 2], end=False)
+            return settle(counts[verb], verb, body)
+        return self.fake(said)
+
+    def told(self, fake: Fake, verb: str) -> List[bytes]:
+        return [body for request, body in fake.requests if request.split("?")[0].endswith("/" + verb)]
+
+    def test_an_ack_that_is_refused_for_now_is_repeated_and_its_delivery_extended_meanwhile(self) -> None:
+        fake = self.worker(lambda n, verb, _: answer(507, ERROR % "E_DISK") if verb == "ack" and n < 5 else answer(200, '{"done":1}'), 300)
+        work = Sillok(fake.base, patience=0).work("bot", longest=0.2)
+        loop = threading.Thread(target=lambda: list(work), daemon=True)
+        with self.assertLogs("sillok", "WARNING"):
+            loop.start()
+            daemon.until(lambda: len(self.told(fake, "ack")) == 5, 10)
+        self.assertTrue(loop.is_alive())
+        self.assertGreater(len(self.told(fake, "extend")), 4)  # each 0.1 s, for 1.1 s at least: not `longest` alone
+        work.close()
+        loop.join(5)
+
+    def test_a_release_that_counted_although_it_was_refused_ends_no_loop(self) -> None:
+        fake = self.worker(lambda n, *_: answer(507, ERROR % "E_DISK") if n < 2 else answer(409, ERROR % "E_DELIVERY_STALE"))
+        work = Sillok(fake.base).work("bot")
+        loop = threading.Thread(target=lambda: [d.release("later") for d in work], daemon=True)
+        with self.assertLogs("sillok", "WARNING"):
+            loop.start()
+            daemon.until(lambda: len(self.told(fake, "release")) == 2 and len(self.told(fake, "deliveries")) == 2, 10)
+        self.assertTrue(loop.is_alive())
+        work.close()
+        loop.join(5)
+
+    def test_what_a_node_refuses_for_now_is_no_attempt(self) -> None:
+        for code, status, untried in (("E_DISK", 507, True), ("E_BUSY", 503, True), ("E_UNREACHABLE", 0, True), ("E_VERSION", 409, False)):
+            fake = self.worker(lambda *_: answer(200, '{"count":1}'))
+
+            def handle(_: Delivery) -> None:
+                raise SillokError(code, "no", None, status)
+
+            def run() -> None:
+                with contextlib.suppress(SillokError):
+                    Sillok(fake.base).run("bot", handle)
+            with self.subTest(code), self.assertLogs("sillok", "WARNING"):
+                thread = threading.Thread(target=run, daemon=True)
+                thread.start()
+                [told] = daemon.until(lambda: self.told(fake, "release"), 10)
+                self.assertEqual(json.loads(told).get("untried", False), untried)
+                fake.answers = lambda *_: answer(404, ERROR % "E_NOT_FOUND")  # which ends it
+                thread.join(10)
 
     def test_retry_after_is_obeyed(self) -> None:
         fake, began = self.several(answer(503, ERROR % "E_BUSY", "Retry-After: 1"), answer(200, APPENDED + END)), time.monotonic()

@@ -16,7 +16,8 @@ from typing import Any, Dict, List, Optional
 from urllib.parse import quote
 
 from daemon import Daemon, DaemonTests, ROOT, joined, settled, until
-from sillok import Answer, Sillok
+from sillok import Answer, Sillok, event_id
+from test_faults import ERROR, Fake, answer, chunked
 
 HOOK = ROOT / "clients/webhook/sillok-hook"
 KEY = bytes(range(32))
@@ -78,9 +79,9 @@ class HookTests(DaemonTests):
             process.kill()
             process.communicate()
 
-    def hook(self, *words: str, url: str = "/들어오는 곳") -> "subprocess.Popen[str]":
+    def hook(self, *words: str, url: str = "/들어오는 곳", node: str = "") -> "subprocess.Popen[str]":
         command = [str(HOOK), self.name, f"http://127.0.0.1:{self.target.port}{quote(url, safe='/?=')}", "--secret", str(self.secret),
-                   "--node", self.a.base, "--start", "first", "--user", self.user, "--type", "message.posted", *words]
+                   "--node", node or self.a.base, "--start", "first", "--user", self.user, "--type", "message.posted", *words]
         self.processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                                env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}))
         return self.processes[-1]
@@ -222,6 +223,31 @@ class HookTests(DaemonTests):
         token = self.folder / f"{self.name}.token"
         self.a.ctl("tokens", "create", "bot/x", "--role", "bot:x", "--all", "--out", str(token))
         self.refused("E_ROLE", Sillok(self.a.base, token_file=str(token)).request, "GET", "/v1/followers")
+
+    def test_a_node_without_room_is_waited_for_and_a_start_says_why_it_ended(self) -> None:
+        given = json.dumps({"delivery": "t", "attempt": 1, "event": {"id": event_id(), "type": "message.posted", "user": self.user}}) + "\n"
+        acks: List[str] = []
+        gave: List[str] = []
+
+        def said(_: int, request: str, __: bytes) -> bytes:
+            if request.startswith("PUT"):
+                return answer(201, json.dumps({"type": "subscription", "definition": {"ack_wait_ms": 30_000}}) + "\n")
+            if "deliveries" in request:
+                gave.append(request)
+                return chunked('{"control":"heartbeat"}\n', *[given][:len(gave) < 2], end=False)
+            acks.append(request)
+            return answer(507, ERROR % "E_DISK") if len(acks) < 4 else answer(200, '{"done":1}')
+        node = Fake(said)
+        self.addCleanup(node.listener.close)
+        process = self.hook("--parallel", "1", node=node.base)
+        until(lambda: len(acks) == 4 and len(gave) > 1 or process.poll() is not None, 20)
+        self.assertEqual((process.poll(), len(self.target.got)), (None, 1))
+        for status, code, exit in ((507, "E_DISK", 73), (503, "E_BUSY", 75), (403, "E_ROLE", 77), (400, "E_PARAMETER", 65)):
+            # A pause longer than its patience ends it at once.
+            node.answers = lambda *_: answer(status, ERROR % code, "Retry-After: 60")
+            process = self.hook(node=node.base)
+            self.assertIn(code, process.communicate(timeout=20)[1])
+            self.assertEqual(process.returncode, exit)
 
     def test_what_is_wrong_is_said_before_it_starts(self) -> None:
         def fails(code: int, word: str, *words: str) -> None:

@@ -6,7 +6,7 @@ import threading
 import time
 import unittest
 from collections import Counter
-from typing import List
+from typing import Callable, List, Tuple
 
 from daemon import DaemonTests, ROOT, joined, settled, texts, until
 from sillok import Delivery, Sillok, SillokError, reply_id
@@ -239,6 +239,37 @@ class DaemonKilledTests(DaemonTests):
         replies = texts(client.history("u-1", role="assistant", limit=500))
         self.assertEqual(sorted(replies), sorted(f"답: 글 {n}" for n in range(200)))
         self.assertEqual(again, [])
+
+
+class FullTests(DaemonTests):
+    def test_a_full_disk_ends_no_bot_and_parks_nothing(self) -> None:
+        """What is refused for now is repeated with the same ids, and is no attempt."""
+        client, short, tries = self.client, self.a.client(patience=0.2), []
+        for name, members in (("loop", {}), ("run", {"attempts": 1}), ("own", {"attempts": 1, "backoff_ms": [10]})):
+            client.subscribe(name, start="now", type="message.posted", late_ms=600_000, **members)
+        client.post("u-1", "글", "방 1")
+        self.a.full()
+
+        def loop() -> None:
+            for d in client.work("loop"):
+                client.reply(d, text="답 loop")
+
+        def own(d: Delivery) -> None:
+            tries.append(d.attempt)
+            short.append({"id": reply_id(d.id, "own"), "type": "bot.replied", "user": "u-1", "author": "own", "data": {"text": "답 own"}})
+        works: List[Tuple[Callable[..., None], ...]] = [
+            (loop,), (client.run, "run", lambda d: client.reply(d, text="답 run")), (client.run, "own", own)]
+        threads = [threading.Thread(target=work, args=words, daemon=True) for work, *words in works]
+        with self.assertLogs("sillok", "WARNING"):
+            for thread in threads:
+                thread.start()
+            until(lambda: len(tries) == 4)
+        self.assertEqual(set(tries), {1})
+        self.a.full(False)
+        until(lambda: len(list(client.history("u-1", role="assistant"))) == 3)
+        self.assertEqual(sorted(texts(client.history("u-1", role="assistant"))), ["답 loop", "답 own", "답 run"])
+        until(lambda: all(line["open"] == 0 and line["behind"] == 0 for line in client.subscriptions()))
+        self.assertEqual(([thread.is_alive() for thread in threads], [line["parked"] for line in client.subscriptions()]), ([True] * 3, [0] * 3))
 
 
 class HomeLostTests(DaemonTests):

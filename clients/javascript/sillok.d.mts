@@ -150,6 +150,8 @@ export class SillokError extends Error {
   hint: string | null
   /** Of HTTP; 0 where no answer came. */
   status: number
+  /** The same request may succeed later. */
+  isRetriable: boolean
   /** The object that the node answered. */
   body: Record<string, any>
   /** Where events were not taken: a line for each event of the request. */
@@ -181,7 +183,8 @@ export class Delivery {
   patience: number
   settle(verb: string, body?: object): Promise<void>
   ack(): Promise<void>
-  release(error?: string, delay_ms?: number): Promise<void>
+  /** `untried`: it counts as no attempt. */
+  release(error?: string, delay_ms?: number, untried?: boolean): Promise<void>
   park(reason: string): Promise<void>
 }
 

@@ -14,11 +14,13 @@ const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g // what tells where a 
 const texts = new WeakMap() // of lines, as they came
 const agents = new Map() // connections to Unix sockets, which are used again
 
-/** An answer that is an error. `code` never changes its meaning (docs/reference/ERRORS.md), `status` is that of HTTP. */
+/** An answer that is an error. `code` never changes its meaning (docs/reference/ERRORS.md), `status` is that of HTTP.
+ * `isRetriable`: the same request may succeed later. */
 export class SillokError extends Error {
   constructor(code, message, { hint = null, status = 0, body = {}, results = [] } = {}) {
     super(`${message} [${code}]` + (hint ? `: ${hint}` : ""))
     Object.assign(this, { name: new.target.name, code, hint, status, body, results })
+    this.isRetriable = [200, 204, 429, 502, 503, 504, 507].includes(status) || ["E_UNREACHABLE", "E_ELSEWHERE", "E_CURSOR_AHEAD"].includes(code)
   }
 }
 
@@ -167,13 +169,14 @@ function errorOf(status, lines) {
   const code = why.code ?? `E_HTTP_${status}`, where = why.code ? why : lines[0] ?? {}
   const results = lines.filter((line) => ["appended", "already", "rejected"].includes(line.type))
   const kind = code === "E_CURSOR" ? CursorError : SillokError
-  const message = [where.detail, where.message].find((text) => typeof text === "string") ?? `an answer ${status < 300 ? "that is cut off, or not of a node" : "without a message"}`
+  const message = [where.detail, where.message].find((text) => typeof text === "string")
+    ?? `an answer ${status < 300 ? "that is cut off, or not of a node" : "without a message"}`
   return new kind(code, message, { hint: why.hint, status, body: why, results })
 }
 
 /** One node or several, as "unix:/run/syncd/api.sock" or "https://seoul:7461". Where one fails the next is asked.
- * All requests can be repeated safely, appends by the ids that they get here. So after a lost connection or a busy answer they
- * are repeated, for `patience` milliseconds; what once followed or worked goes on without end. Each pause is told to `log`. */
+ * All requests can be repeated safely, appends by the ids that they get here. So what a node refuses for now, or does not answer, is
+ * repeated, for `patience` milliseconds; what once followed or worked goes on without end. Each pause is told to `log`. */
 export class Sillok {
   #token
   #shown = {}
@@ -195,7 +198,7 @@ export class Sillok {
   }
 
   /** Any request. Asks the nodes in turn, with growing pauses, while that makes sense. */
-  async request(method, path, { query = {}, body, accept = "application/json", base, headers, stream = false, patience, group = "", signal } = {}) {
+  async request(method, path, { query = {}, body, accept = "application/json", base, headers, stream = false, patience, group = "", delivery, signal } = {}) {
     const pairs = Object.entries(query).flatMap(([key, value]) => [value ?? []].flat().map((one) => [key, one]))
     const target = path + (pairs.length ? "?" + pairs.map((pair) => pair.map(encodeURIComponent).join("=")).join("&") : "")
     const until = Date.now() + (patience ?? this.patience)
@@ -235,7 +238,7 @@ export class Sillok {
         }
         const error = errorOf(answer.status, lines) // 200: it was cut off, or a proxy gave it
         errors.set(at, error)
-        if (![200, 204, 429, 502, 503, 504].includes(error.status) && !["E_ELSEWHERE", "E_CURSOR_AHEAD"].includes(error.code)) throw error
+        if (!error.isRetriable) throw error
         if (/^\d+$/.test(answer.retryAfter ?? "")) // never sooner than that; the node may have told it to many
           ready.set(at, Date.now() + Math.min(answer.retryAfter * 1000, 86_400_000) * (1 + 0.1 * Math.random()))
       }
@@ -244,6 +247,7 @@ export class Sillok {
       const why = worth[0] ?? errors.get(first)
       if ((!worth.length && until < Infinity) || Date.now() + wait > until) throw why // but one takes over when the home is silent
       this.log(`sillok: ${method} ${path}: ${why.message}; again in ${Math.round(wait)} ms`)
+      if (delivery) delivery.until += wait // it is the node that takes so long
       await pause(wait, signal)
       signal?.throwIfAborted()
     }
@@ -254,7 +258,7 @@ export class Sillok {
     const lines = [events].flat().map((event) => encode(derived ? event : { id: eventId(), ...event }))
     const query = { expect: expect?.join(":"), atomicity: each ? "each" : undefined, ids: derived ? "derived" : undefined, ack: ack?.token }
     const [body, group] = [lines.join("\n"), ack && `subscription ${ack.subscription}`]
-    return (await this.request("POST", "/v1/events", { query, body, accept: NDJSON, patience, signal, group })).lines.slice(0, -1)
+    return (await this.request("POST", "/v1/events", { query, body, accept: NDJSON, patience, signal, group, delivery: ack })).lines.slice(0, -1)
   }
 
   /** Stores one message. */
@@ -331,7 +335,8 @@ export class Sillok {
         await answer?.lines.return()
       }
       // A node that ends a stream says so. One that broke it off, or was silent, is not asked first: who knows the home names it.
-      if (rotates || (!isBack && last.retry_ms === undefined)) this.#preferred.set(group, this.bases[(this.bases.indexOf(answer?.base) + 1) % this.bases.length])
+      const next = (this.bases.indexOf(answer?.base) + 1) % this.bases.length
+      if (rotates || (!isBack && last.retry_ms === undefined)) this.#preferred.set(group, this.bases[next])
       wait = last.retry_ms ?? (Date.now() - began < 10_000 ? Math.min(wait * 2 || 100, 5000) : 100)
       await pause(wait, signal)
     }
@@ -386,11 +391,7 @@ export class Sillok {
   /** Events that were set aside: `event`, `attempts`, `reason`, `error`, `at`. */
   async parked(name) {
     const lines = []
-    let end = { more: true }
-    while (end.more) {
-      lines.push(...(await this.#on(name, "/parked" + (end.next ? `?cursor=${end.next}` : ""), undefined, { method: "GET" })).lines)
-      end = lines.pop()
-    }
+    for await (const line of this.pages(`/v1/subscriptions/${encodeURIComponent(name)}/parked`)) lines.push(line)
     return lines
   }
 
@@ -405,16 +406,19 @@ export class Sillok {
     const line = start ? await this.subscribe(name, { start, late_ms: late_ms ?? undefined, ...members })
       : (await this.#on(name, "", undefined, { method: "GET" })).lines[0]
     const definition = line.definition ?? line, isLocal = definition.home === "local"
-    let current, until
+    let current
+    const often = definition.ack_wait_ms / 3
     const timer = setInterval(() => {
-      if (!current || current.settled || Date.now() > until) return
-      this.settle(name, "extend", current.token).catch((error) => this.log(`sillok: event ${current.id} was not extended: ${error.message}`))
-    }, definition.ack_wait_ms / 3)
+      if (!current || current.settled || Date.now() > current.until) return
+      this.settle(name, "extend", current.token, {}, { patience: often })
+        .catch((error) => this.log(`sillok: event ${current.id} was not extended: ${error.message}`))
+    }, often)
     try {
       const path = `/v1/subscriptions/${encodeURIComponent(name)}/deliveries`
       for await (const line of this.#streamed(path, () => ({ window: 1 }), signal, `subscription ${name}`, { isLocal })) {
         if (!line.delivery) continue
-        ;[current, until] = [new Delivery(this, name, line, objects(raw(line), "event", 1)[0], Infinity), Date.now() + longest]
+        current = new Delivery(this, name, line, objects(raw(line), "event", 1)[0], Infinity)
+        current.until = Date.now() + longest
         yield current
         await current.ack()
       }
@@ -423,7 +427,8 @@ export class Sillok {
     }
   }
 
-  /** Calls the handler for each delivery, `parallel` at a time. What it throws releases the delivery, and work goes on. */
+  /** Calls the handler for each delivery, `parallel` at a time. What it throws releases the delivery, and work goes on. It counts as
+   * an attempt, unless it is what a node refused for now. */
   async run(name, handler, { parallel = 1, signal, ...options } = {}) {
     const stop = new AbortController()
     const end = () => stop.abort(signal?.reason)
@@ -434,7 +439,8 @@ export class Sillok {
           await handler(delivery)
         } catch (error) {
           this.log(`sillok: ${name}: event ${delivery.id}, attempt ${delivery.attempt}, comes again: ${error?.stack ?? error}`)
-          await delivery.release(String(error)).catch((why) => this.log(`sillok: ${delivery.id} was not released: ${why.message}`))
+          await delivery.release(String(error), undefined, error?.isRetriable === true)
+            .catch((why) => this.log(`sillok: ${delivery.id} was not released: ${why.message}`))
           delivery.settled = true
         }
       }
@@ -490,19 +496,24 @@ export class Delivery {
   constructor(client, subscription, { delivery, attempt, age_ms, event }, raw, patience = client.patience) {
     this.#client = client
     this.raw = raw
-    Object.assign(this, { subscription, token: delivery, attempt, age_ms, event, patience, settled: false })
+    Object.assign(this, { subscription, token: delivery, attempt, age_ms, event, patience, settled: false, until: 0 })
     Object.assign(this, { id: event.id, type: event.type, user: event.user, author: event.author ?? event.user, data: event.data ?? {} })
     this.conversation = event.subject?.startsWith("conversation/") ? event.subject.slice(13) : null
   }
 
-  /** Tells the node, once. `ack` counts also when the event was given to another worker meanwhile. */
+  /** Tells the node, once. `ack` counts also when the event was given to another worker meanwhile; all else is of no use then. */
   async settle(verb, body) {
     if (this.settled) return
-    await this.#client.settle(this.subscription, verb, this.token, body, { patience: this.patience })
+    try {
+      await this.#client.settle(this.subscription, verb, this.token, body, { patience: this.patience, delivery: this })
+    } catch (error) {
+      if (error.code !== "E_DELIVERY_STALE") throw error
+      this.#client.log(`sillok: ${this.subscription}: event ${this.id}: ${verb}: ${error.message}`)
+    }
     this.settled = true
   }
 
   ack() { return this.settle("ack") }
-  release(error, delay_ms) { return this.settle("release", { error: error?.slice(0, 1000), delay_ms }) }
+  release(error, delay_ms, untried) { return this.settle("release", { error: error?.slice(0, 1000), delay_ms, untried }) }
   park(reason) { return this.settle("park", { reason }) }
 }

@@ -27,11 +27,12 @@ TOKENS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}\[\]]')  # what tells w
 
 class SillokError(Exception):
     """An answer that is an error. `code` never changes its meaning (docs/reference/ERRORS.md), `status` is that of HTTP.
-    Where events were not taken, `results` has a line for each event of the request."""
+    `is_retriable`: the same request may succeed later. Where events were not taken, `results` has a line for each event of the request."""
 
     def __init__(self, code: str, message: str, hint: Optional[str] = None, status: int = 0, body: Optional[Json] = None):
         super().__init__(f"{message} [{code}]" + (f": {hint}" if hint else ""))
         self.code, self.message, self.hint, self.status, self.body = code, message, hint, status, body or {}
+        self.is_retriable = status in (200, 204, 429, 502, 503, 504, 507) or code in ("E_UNREACHABLE", "E_ELSEWHERE", "E_CURSOR_AHEAD")
         self.results: List[Json] = []
 
 
@@ -166,9 +167,8 @@ def _pause(before: float, began: float, last: Line) -> float:
 
 class Sillok:
     """One node or several, as "unix:/run/syncd/api.sock" or "https://seoul:7461". Where one fails the next is asked.
-
-    All requests can be repeated safely, appends by the ids that they get here. So after a lost connection or a busy answer they
-    are repeated, for `patience` seconds; what once followed or worked goes on without end. Each pause is told to `logging`.
+    All requests can be repeated safely, appends by the ids that they get here. So what a node refuses for now, or does not answer, is
+    repeated, for `patience` seconds; what once followed or worked goes on without end. Each pause is told to `logging`.
     """
     def __init__(self, *bases: str, token_file: str = "", patience: float = 30.0, headers: Optional[Mapping[str, str]] = None,
                  ca_file: str = ""):
@@ -212,9 +212,9 @@ class Sillok:
                     raise  # but one that was kept may have ended since
         raise AssertionError
 
-    def request(self, method: str, path: str, query: Optional[Mapping[str, Any]] = None, body: Body = None, *,
-                accept: str = "application/json", base: Optional[str] = None, stream: bool = False, patience: Optional[float] = None,
-                group: str = "", headers: Optional[Mapping[str, str]] = None, ended: Optional[threading.Event] = None) -> Answer:
+    def request(self, method: str, path: str, query: Optional[Mapping[str, Any]] = None, body: Body = None, *, accept: str = "application/json",
+                base: Optional[str] = None, headers: Optional[Mapping[str, str]] = None, stream: bool = False, group: str = "",
+                patience: Optional[float] = None, ended: Optional[threading.Event] = None, delivery: Optional[Delivery] = None) -> Answer:
         """Any request. Asks the nodes in turn, with growing pauses, while that makes sense, and until `ended` is set."""
         pairs = {key: value for key, value in (query or {}).items() if value is not None}
         target = path + ("?" + urlencode(pairs, doseq=True, quote_via=quote) if pairs else "")
@@ -237,15 +237,14 @@ class Sillok:
                     continue
                 has_end = accept != NDJSON or answer.lines[-1:] and answer.lines[-1].get("type") == "end"
                 has_lines = answer.lines or not path.startswith("/v1/") or answer.status == 204 and method == "DELETE"
-                is_whole = not answer.is_cut and has_lines and has_end
                 is_stream = stream and (accept != NDJSON or answer.headers.get_content_type() == NDJSON)
-                if answer.status < 300 and (is_stream or is_whole):
+                if answer.status < 300 and (is_stream or has_lines and has_end and not answer.is_cut):
                     self._preferred[group] = at
                     return answer
                 if stream:
                     answer.close()
                 errors[at] = error = answer.error()  # 200: it was cut off, or a proxy gave it
-                if error.status not in (200, 204, 429, 502, 503, 504) and error.code not in ("E_ELSEWHERE", "E_CURSOR_AHEAD"):
+                if not error.is_retriable:
                     raise error
                 after = answer.headers.get("Retry-After", "")
                 if after.isascii() and after.isdigit():  # never sooner than that; the node may have told it to many
@@ -256,9 +255,9 @@ class Sillok:
             if not worth and deadline < FOREVER or time.monotonic() + wait > deadline:
                 raise why  # but one of the nodes takes over when the home is silent
             log.warning("%s %s: %s; again in %.1f s", method, path, why, wait)
-            if ended is None:
-                time.sleep(wait)
-            elif ended.wait(wait):
+            if delivery:
+                delivery.until += wait  # it is the node that takes so long
+            if (ended or threading.Event()).wait(wait):
                 raise why
             pause = min(pause * 2, 5.0)
 
@@ -270,7 +269,7 @@ class Sillok:
         query = {"expect": expect and "%s:%s" % expect, "atomicity": "each" if each else None, "ids": "derived" if derived else None,
                  "ack": ack and ack.token}
         body, group = b"\n".join(map(encode, lines)), f"subscription {ack.subscription}" if ack else ""
-        return self.request("POST", "/v1/events", query, body, accept=NDJSON, patience=patience, group=group).lines[:-1]
+        return self.request("POST", "/v1/events", query, body, accept=NDJSON, patience=patience, group=group, delivery=ack).lines[:-1]
 
     def post(self, user: str, text: str, conversation: Optional[str] = None, **members: Any) -> Json:
         """Stores one message."""
@@ -365,12 +364,7 @@ class Sillok:
 
     def parked(self, name: str) -> List[Json]:
         """Events that were set aside: `event`, `attempts`, `reason`, `error`, `at`."""
-        lines: List[Json] = []
-        end: Json = {"more": True}
-        while end.get("more"):
-            *page, end = self._on(name, "/parked" + (f"?cursor={end['next']}" if "next" in end else ""), method="GET").lines
-            lines += page
-        return lines
+        return list(self._pages(f"/v1/subscriptions/{quote(name, safe='')}/parked", {}))
 
     def retry(self, name: str, *events: str) -> None:
         """Parked events, by their ids, are delivered again."""
@@ -446,7 +440,8 @@ class Sillok:
 
 class Delivery:
     """An event that was given out, `raw` as it stands in the answer. `ack`, `release` or `park` settles it; the first of them counts.
-    `with delivery:` acks it at the end; an exception within releases it with its text, is logged and goes no further."""
+    `with delivery:` acks it at the end; an exception within releases it with its text, is logged and goes no further. It counts as
+    an attempt, unless it is what a node refused for now."""
 
     def __init__(self, client: Sillok, subscription: str, line: Json, raw: str):
         self.raw = raw
@@ -455,17 +450,24 @@ class Delivery:
         self.id, self.type, self.user = self.event["id"], self.event["type"], self.event["user"]
         self.author, self.data = self.event.get("author", self.user), self.event.get("data", {})
         self.conversation = self.event.get("subject", "").partition("conversation/")[2] or None
-        self.settled, self.patience, self._client = False, client.patience, client
+        self.settled, self.until, self.patience, self._client = False, 0.0, client.patience, client
 
     def settle(self, verb: str, **body: Any) -> None:
-        """Tells the node, once. `ack` counts also when the event was given to another worker meanwhile."""
-        self.settled = self.settled or self._client.settle(self.subscription, verb, [self.token], patience=self.patience, **body) is not None
+        """Tells the node, once. `ack` counts also when the event was given to another worker meanwhile; all else is of no use then."""
+        try:
+            if not self.settled:
+                self._client._on(self.subscription, "/" + verb, {"deliveries": [self.token], **body}, patience=self.patience, delivery=self)
+        except SillokError as error:
+            if error.code != "E_DELIVERY_STALE":
+                raise
+            log.warning("%s: event %s: %s: %s", self.subscription, self.id, verb, error)
+        self.settled = True
 
     def ack(self) -> None:
         self.settle("ack")
 
-    def release(self, error: Optional[str] = None, delay_ms: Optional[int] = None) -> None:
-        self.settle("release", error=error and error[:1000], delay_ms=delay_ms)
+    def release(self, error: Optional[str] = None, delay_ms: Optional[int] = None, untried: Optional[bool] = None) -> None:
+        self.settle("release", error=error and error[:1000], delay_ms=delay_ms, untried=untried)
 
     def park(self, reason: str) -> None:
         self.settle("park", reason=reason)
@@ -479,8 +481,8 @@ class Delivery:
         elif isinstance(error, Exception):
             log.warning("%s: event %s, attempt %s: it comes again", self.subscription, self.id, self.attempt, exc_info=error)
             try:
-                self.release(f"{type(error).__name__}: {error}")
-            except SillokError as why:  # as of a delivery that another worker has meanwhile
+                self.release(f"{type(error).__name__}: {error}", untried=isinstance(error, SillokError) and error.is_retriable)
+            except SillokError as why:
                 log.warning("%s: event %s was not released: %s", self.subscription, self.id, why)
             self.settled = True
         return isinstance(error, Exception)
@@ -491,7 +493,7 @@ class Work:
 
     def __init__(self, client: Sillok, name: str, wait: float, longest: float, is_local: bool = False):
         self._client, self._name, self._wait, self._longest, self._is_local = client, name, wait, longest, is_local
-        self._closed, self._until = threading.Event(), 0.0
+        self._closed = threading.Event()
         self._current: Optional[Delivery] = None
         self._stream: Optional[Answer] = None
 
@@ -517,7 +519,7 @@ class Work:
                         return
                     if "delivery" in line:
                         delivery = Delivery(self._client, self._name, line, _objects(line.raw, "event", 1)[0])
-                        delivery.patience, self._until, self._current = FOREVER, time.monotonic() + self._longest, delivery
+                        delivery.patience, delivery.until, self._current = FOREVER, time.monotonic() + self._longest, delivery
                         yield delivery
                         delivery.ack()
                     if self._is_local and self._client._goes_back("subscription " + self._name, began):
@@ -535,9 +537,9 @@ class Work:
     def _extend(self) -> None:
         while not self._closed.wait(self._wait / 3):
             current = self._current
-            if current and not current.settled and time.monotonic() < self._until:
+            if current and not current.settled and time.monotonic() < current.until:
                 try:
-                    self._client.settle(self._name, "extend", [current.token])
+                    self._client.settle(self._name, "extend", [current.token], patience=self._wait / 3)
                 except SillokError as error:
                     log.info("%s: event %s was not extended: %s", self._name, current.id, error)
 
