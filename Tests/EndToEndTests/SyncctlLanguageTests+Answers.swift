@@ -170,6 +170,9 @@ extension SyncctlLanguageTests {
         #expect(listed.text.contains("유효") && listed.text.contains("자기 대화"), "\(listed.text)")
         #expect(try await tool.run(["tokens", "--plain", "--lang", "ko"]).text.contains("\town\tvalid"))
         #expect(try await tool.run(["tokens", "revoke", id, "--lang", "ko"]).text == "폐기했습니다: \(id)\n")
+        // None are as good as some.
+        let clocks = try await tool.run(["clocks", "--lang", "ko"])
+        #expect(clocks.code == 0 && clocks.text.isEmpty && clocks.errors.hasPrefix("syncctl: 피어가 없습니다"), "\(clocks)")
         // One that never comes.
         let absent = String(repeating: "5f", count: 32)
         #expect(try await tool.run(["peers", "add", "z", absent]).code == 0)
@@ -184,9 +187,6 @@ extension SyncctlLanguageTests {
         ])
         #expect(subscribed.text == "구독을 만들었습니다: s\n", "\(subscribed)")
         #expect(try await tool.run(["subscriptions", "delete", "s"]).text == "deleted s\n")
-        // None are as good as some.
-        let clocks = try await tool.run(["clocks", "--lang", "ko"])
-        #expect(clocks.code == 0 && clocks.text.isEmpty && clocks.errors.hasPrefix("syncctl: 피어가 없습니다"), "\(clocks)")
         #expect(daemon.terminate() == 0)
     }
 

@@ -140,12 +140,12 @@ extension LogReader {
     /// same order.
     package func countingEvents(id: EventID) throws(StoreError) -> [StoredEvent] {
         guard let first = try event(id: id) else { return [] }
-        let group = try mapped { () throws(DatabaseError) in
+        let all = try mapped { () throws(DatabaseError) in
             try twins(of: first.position, through: UInt64(Int64.max))
         }
-        if group.isEmpty { return [first] }
+        if all.isEmpty { return [first] }
         var found: [StoredEvent] = []
-        for member in Dictionary(grouping: group, by: \.subject).values.compactMap({ $0.min() }).sorted() {
+        for member in Dictionary(grouping: all, by: \.subject).values.compactMap({ $0.min() }).sorted() {
             if let event = try event(at: member.position) { found.append(event) }
         }
         return found

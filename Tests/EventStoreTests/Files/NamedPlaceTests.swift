@@ -30,6 +30,7 @@ struct NamedPlaceTests {
     func create() throws {
         let folder = TemporaryFolder()
         let file = folder.file("file")
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         try Data("x".utf8).write(to: URL(filePath: file))
         let long = folder.file(String(repeating: "a", count: 300))
         let orphan = folder.file("none/store")
@@ -53,6 +54,7 @@ struct NamedPlaceTests {
     func open() throws {
         let folder = TemporaryFolder()
         let file = folder.file("file")
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         try Data("x".utf8).write(to: URL(filePath: file))
         let long = folder.file(String(repeating: "a", count: 300))
         for one in [
