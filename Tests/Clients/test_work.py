@@ -6,7 +6,7 @@ import threading
 import time
 import unittest
 from collections import Counter
-from typing import Callable, List, Tuple
+from typing import List
 
 from daemon import DaemonTests, ROOT, joined, settled, texts, until
 from sillok import Delivery, Sillok, SillokError, reply_id
@@ -251,15 +251,21 @@ class FullTests(DaemonTests):
         self.a.full()
 
         def loop() -> None:
-            for d in client.work("loop"):
+            for d in works[0]:
                 client.reply(d, text="답 loop")
 
-        def own(d: Delivery) -> None:
-            tries.append(d.attempt)
-            short.append({"id": reply_id(d.id, "own"), "type": "bot.replied", "user": "u-1", "author": "own", "data": {"text": "답 own"}})
-        works: List[Tuple[Callable[..., None], ...]] = [
-            (loop,), (client.run, "run", lambda d: client.reply(d, text="답 run")), (client.run, "own", own)]
-        threads = [threading.Thread(target=work, args=words, daemon=True) for work, *words in works]
+        def run() -> None:
+            for d in works[1]:
+                with d:
+                    client.reply(d, text="답 run")
+
+        def own() -> None:
+            for d in works[2]:
+                with d:
+                    tries.append(d.attempt)
+                    short.append({"id": reply_id(d.id, "own"), "type": "bot.replied", "user": "u-1", "author": "own", "data": {"text": "답 own"}})
+        works = [client.work(name) for name in ("loop", "run", "own")]
+        threads = [threading.Thread(target=body, daemon=True) for body in (loop, run, own)]
         with self.assertLogs("sillok", "WARNING"):
             for thread in threads:
                 thread.start()
@@ -270,6 +276,8 @@ class FullTests(DaemonTests):
         self.assertEqual(sorted(texts(client.history("u-1", role="assistant"))), ["답 loop", "답 own", "답 run"])
         until(lambda: all(line["open"] == 0 and line["behind"] == 0 for line in client.subscriptions()))
         self.assertEqual(([thread.is_alive() for thread in threads], [line["parked"] for line in client.subscriptions()]), ([True] * 3, [0] * 3))
+        for work in works:
+            work.close()
 
 
 class HomeLostTests(DaemonTests):
