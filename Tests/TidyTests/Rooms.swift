@@ -104,7 +104,7 @@ enum Rooms {
             ]),
         Room(
             "EventStore/Erasing", "plans of erasures: what one would take away",
-            [basics, "EventStore/Model", "EventStore/SQLite", "EventStore/Log"]),
+            [basics, "EventStore/Model", "EventStore/Proofs", "EventStore/SQLite", "EventStore/Log"]),
         Room(
             "EventStore/Feed", "following the log: filters, cursors for all nodes, small files of values",
             [
