@@ -159,7 +159,8 @@ struct SubjectOthersTests {
         #expect(try daemon.syncctl("backup", "create", repository).code == 0)
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: daemon.store)
         for place in [
-            daemon.store + "/x", link + "/x/", daemon.store + "/../" + (daemon.store as NSString).lastPathComponent,
+            daemon.store + "/x", link + "/x/",
+            daemon.store + "/../" + (daemon.store as NSString).lastPathComponent + "/x",
         ] {
             for command in [
                 ["subject", "kim", "--out", place, "--reason", "r", "--who", "w"],

@@ -59,7 +59,8 @@ struct StoreLocation {
     static func requireOutside(_ path: String) throws(CommandFailure) {
         guard let place = real(path) else { return }
         let parts = place.split(separator: "/")
-        for count in 0...parts.count {
+        // What is there already is refused by itself, a store as well.
+        for count in 0..<(access(path, F_OK) == 0 ? parts.count : parts.count + 1) {
             let files = StoreFiles("/" + parts.prefix(count).joined(separator: "/"))
             guard files.exists else { continue }
             throw CommandFailure(
