@@ -1,4 +1,4 @@
-internal import EventStore
+package import EventStore
 
 /// What nodes tell all others: of each key and node the last value. A pure value.
 package struct SharedTable: Sendable {
