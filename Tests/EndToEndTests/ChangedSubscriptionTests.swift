@@ -236,13 +236,14 @@ struct ChangedSubscriptionTests {
         _ = try converge(a, b)
         // A home tells once a second.
         Thread.sleep(forTimeInterval: 2.5)
-        for _ in 0..<3 {
-            b.kill()
-            for file in try FileManager.default.contentsOfDirectory(atPath: b.store) where file.hasPrefix("subs.db") {
-                try FileManager.default.removeItem(atPath: b.store + "/" + file)
-            }
-            try b.start()
-            #expect(try pull(api, count: 1).map(\.text) == ["셋"])
+        b.kill()
+        for file in try FileManager.default.contentsOfDirectory(atPath: b.store) where file.hasPrefix("subs.db") {
+            try FileManager.default.removeItem(atPath: b.store + "/" + file)
         }
+        a.signal(SIGSTOP)
+        try b.start()
+        #expect(try pull(api, wait: 300).isEmpty)
+        a.signal(SIGCONT)
+        #expect(try pull(api, count: 1).map(\.text) == ["셋"])
     }
 }
