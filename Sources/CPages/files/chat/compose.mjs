@@ -103,7 +103,7 @@ export class Composer {
 
   // MARK: Files and voices
 
-  /** Both are seldom: what puts them to the node is loaded with the first of them, and nothing is sent without them meanwhile. */
+  /** Both are seldom: their code is loaded with the first of them, and nothing is sent meanwhile. */
   async with(body) {
     fill(this.alert);
     this.loading += 1;

@@ -1,4 +1,4 @@
-// What comes while one looks: changes of the log, answers while they are written, and what the one who is here has chosen elsewhere.
+// What comes while one looks.
 import { announce } from '../shared/dom.mjs';
 import { path, request } from '../shared/api.mjs';
 import { Feed } from '../shared/feed.mjs';

@@ -5,7 +5,7 @@ export const patience = 1_800_000;
 
 const ends = { 'bot.replied': 'answered', 'bot.failed': 'failed', 'bot.cancelled': 'cancelled', 'bot.retryRequested': 'waits' };
 
-/** Questions of `me` among rows, oldest first: `{ id, state, by, at }`. An answer ends all; else the last stored counts: `by` is its id. */
+/** Questions of `me` among rows, oldest first: `{ id, state, by, at }`. The last stored counts, an answer ends all. */
 export function questions(rows, me, isVoice) {
   const found = new Map();
   for (const row of rows) {

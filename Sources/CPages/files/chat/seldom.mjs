@@ -1,4 +1,4 @@
-// What all that is loaded at a click has beside itself: its sentences join those of the first look, its style is there before it is shown.
+// What is loaded at a click: its sentences join those of the first look, its style is there first.
 import { style } from '../shared/dom.mjs';
 import { strings } from './strings.mjs';
 

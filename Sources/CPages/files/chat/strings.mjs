@@ -1,4 +1,4 @@
-// Every sentence of the chat, in Korean and in English. Korean avoids particles whose form depends on a name.
+// Every sentence of the chat.
 
 const s = (count) => count === 1 ? '' : 's';
 

@@ -12,7 +12,7 @@ export function isOver(levels) {
   return levels.length > 8 && levels.length % 8 === 0 && levels.at(-9) < 0.25 && levels.at(-1) < 0.175;
 }
 
-/** Records until `stop()`, or by itself. `level` is told of each, `done` gets the bytes and their length, or null where it was cancelled. */
+/** Records until `stop()`, or by itself; `level` is told of each. `done` gets the bytes and their length, or null. */
 export async function record({ level, done }) {
   const stream = await navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1 } });
   const type = ['audio/webm;codecs=opus', 'audio/mp4'].find((one) => MediaRecorder.isTypeSupported(one));

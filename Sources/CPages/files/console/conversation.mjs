@@ -1,4 +1,4 @@
-// A conversation: what was said, by whom, what became of it; as it is, or as it stood at another moment; found words; what is proven.
+// A conversation, as it is or as it stood at another moment.
 import { h, fill } from '../shared/dom.mjs';
 import { later } from '../shared/api.mjs';
 import { row as rowOf, displayTime } from '../shared/rows.mjs';
@@ -189,7 +189,7 @@ export class TimelineView {
     if (had) this.rail.querySelector(`[data-tool=${had}]`)?.focus({ preventScroll: true });
   }
 
-  /** On to the next moment that is wanted; back to what there was before the last one. Behind the last of all is now. */
+  /** On to the next moment that is wanted, or back. Behind the last of all is now. */
   step(by, isWanted = () => true) {
     const all = this.moments ?? [], end = all.at(-1), at = this.at ?? end?.at;
     if (by > 0) {

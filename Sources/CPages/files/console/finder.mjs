@@ -2,7 +2,7 @@
 import { announce, fill } from '../shared/dom.mjs';
 import { displayTime } from '../shared/rows.mjs';
 
-/** Where a text has words, whatever their case. Of texts whose length changes with the case nothing is marked. */
+/** Where a text has words, whatever their case; of texts whose length changes with it nothing is marked. */
 function places(text, wanted) {
   const low = text.toLowerCase(), word = wanted.toLowerCase(), found = [];
   if (low.length !== text.length) return found;

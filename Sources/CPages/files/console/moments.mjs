@@ -1,6 +1,6 @@
 // What rows were at another moment, and at which moments something of them came about: pure.
 
-/** What the rows of now were at another moment: `same`, `changed` or `later`, and the row as it stood. */
+/** What the rows of now were then: `same`, `changed` or `later`, and the row as it stood. */
 export function compare(now, then) {
   const old = new Map(then.map((one) => [one.id, one]));
   return now.map((one) => {

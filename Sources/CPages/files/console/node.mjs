@@ -119,9 +119,9 @@ function forks(ctx, list) {
   const { t } = ctx, branch = (one) => h('p', null, h('code', { title: one.leaf }, one.leaf.slice(0, 8)), ' · ', t('signedUpTo', ctx.number(one.signed)), one.here ? [' · ', t('historyHere')] : null);
   if (!list.length) return ctx.empty(t('noForks'));
   return [h('p', { class: 'help' }, t('forksHelp')), h('table', { class: 'list' }, h('caption', { class: 'unseen' }, t('forks')), h('thead', null, h('tr', null,
-    [t('origin'), t('sequence'), t('time'), t('histories'), t('proofFile')].map((head) => h('th', { scope: 'col' }, head)))),
-  h('tbody', null, list.map((one) => h('tr', null, h('th', { scope: 'row' }, h('code', { title: one.origin }, one.origin.slice(0, 16), '…')), h('td', null, ctx.number(one.sequence)),
-    h('td', null, one.at ? ctx.time(one.at, 'long') : '–'), h('td', null, one.branches.map(branch)), h('td', null, h('code', null, `evidence/${one.name}.json`))))))];
+    [t('origin'), t('sequence'), t('time'), t('histories')].map((head) => h('th', { scope: 'col' }, head)))),
+  h('tbody', null, list.map((one) => h('tr', null, h('th', { scope: 'row' }, h('code', { title: one.origin }, one.origin.slice(0, 16), '…')), h('td', { title: `${one.name}.json` }, ctx.number(one.sequence)),
+    h('td', null, one.at ? ctx.time(one.at, 'long') : '–'), h('td', null, one.branches.map(branch))))))];
 }
 
 export async function nodes(ctx) {

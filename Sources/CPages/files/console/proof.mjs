@@ -1,4 +1,4 @@
-// What this node holds, signed, and who else holds the same; a receipt that was kept elsewhere, held against it.
+// What this node holds, signed, and a receipt held against it.
 import { h, fill } from '../shared/dom.mjs';
 import { receipt, obstacle, Broken, hex } from '../shared/verify.mjs';
 import { excerpt } from '../shared/text.mjs';

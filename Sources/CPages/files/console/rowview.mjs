@@ -15,7 +15,7 @@ const shorter = (text) => text.length > 120 ? `${text.slice(0, 40)} … ${text.s
 
 const folded = 40;
 
-/** An article. `options`: `state` (`same`, `changed`, `later`), `now` (the row of now), `ranges`, `proof` (`{ kind, text }`), `byID`. */
+/** An article. `options`: `state` (`same`, `changed`, `later`), `now`, `ranges`, `proof` (`{ kind, text }`), `byID`. */
 export function article(ctx, row, options) {
   const { t } = ctx, isSystem = !row.isMessage;
   const who = h('p', { class: 'who' }, h('a', { href: ctx.link(['u', row.author]) }, shown(excerpt(row.author, 60))),

@@ -1,4 +1,4 @@
-// What all pages but the conversation have beside themselves: their sentences join the others, their style is there before they are shown.
+// Sentences and style of all pages but the conversation.
 import { style } from '../shared/dom.mjs';
 import { strings } from '../shared/strings.mjs';
 
@@ -76,7 +76,6 @@ Object.assign(strings, {
   histories: ['두 이력', 'Two histories'],
   signedUpTo: [(n) => `${n}까지 서명됨`, (n) => `signed to ${n}`],
   historyHere: ['이 노드의 것', 'the one here'],
-  proofFile: ['증명', 'Proof'],
   quarantineHelp: [(n) => `저장되고 전달되지만 뷰가 읽지 못하는 사건 ${n}건입니다. 글은 보이지 않습니다.`, (n) => `${n} events are stored and relayed, and views cannot read them. What they say is not shown.`],
   noQuarantine: ['격리된 사건이 없습니다.', 'Nothing is quarantined.'],
   allViews: ['모든 뷰', 'all views'],

@@ -1,7 +1,7 @@
 // A drawing of numbers. The numbers stand beside it, too.
 import { h } from './dom.mjs';
 
-/** A row of bars, one for each number; `marked` ones in another colour. Drawn only: who reads it reads the list. */
+/** Bars, one a number; `marked` ones in another colour. Who reads reads the list. */
 export function bars(values, { width = 400, height = 24, marked = () => false, faded = () => false } = {}) {
   const most = Math.max(1, ...values), step = width / Math.max(1, values.length);
   return h('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', 'aria-hidden': 'true', class: 'bars' },

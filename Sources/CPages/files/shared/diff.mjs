@@ -1,4 +1,4 @@
-// What is the same in two texts, what went, what came: pure. Equal and gone parts together are the first text, equal and new ones the second.
+// What two texts share, what went, what came: pure. Equal and gone parts are the first text, equal and new ones the second.
 
 const words = /\s+|[\p{L}\p{N}_]+|[^]/gu;
 

@@ -1,4 +1,4 @@
-// The feed of changes: it goes on where it stopped, so that nothing is lost; what comes twice has the same id.
+// The feed of changes: it goes on where it stopped; what comes twice has the same id.
 
 /** Lines of a body as they come. `beat` is told of each sign of life. */
 async function* linesOf(body, beat) {

@@ -1,4 +1,4 @@
-// What a line of `GET /v1/conversations/C/rows` says, in the words of the page: pure. The server has folded edits and retractions.
+// Lines of `GET /v1/conversations/C/rows` in the page's words: pure. The server has folded edits and retractions.
 
 const nodes = /^\/nodes\/([0-9a-f]{64})\/([0-9a-f-]{36})$/;
 

@@ -1,4 +1,4 @@
-// Every sentence that a page says, in Korean and in English. Korean avoids particles whose form depends on a name.
+// What all pages say, in Korean and in English. Korean avoids particles whose form depends on a name.
 
 const s = (count) => count === 1 || count === '1' ? '' : 's';
 

@@ -4,7 +4,7 @@ import { ApiError, told } from './api.mjs';
 const longest = 2_048;
 const drawn = new Set(['image/jpeg', 'image/png', 'image/webp']);
 
-/** What is to be sent of a file: pictures without what cameras write into them, and not larger than a screen. */
+/** What is sent of a file: pictures without what cameras write into them, and not larger than a screen. */
 export async function prepared(file) {
   const isPicture = file.type.startsWith('image/');
   if (!drawn.has(file.type)) return { bytes: file, type: file.type || 'application/octet-stream', isPicture: isPicture && file.type === 'image/gif' };

@@ -1,4 +1,4 @@
-// Checks proven answers and receipts (FORMATS.md, sections 2, 9 and 10) with the browser's own SHA-256 and Ed25519. No document, no network:
+// Checks proofs and receipts (FORMATS.md, sections 2, 9 and 10) with the browser's own SHA-256 and Ed25519. No document, no network:
 // what this says was computed here, of bytes that came, and of nothing that the server claims of them.
 
 /** Why something is not proven: `code` names the sentence for people, `event` the event, if it is one. */

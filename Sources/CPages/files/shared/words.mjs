@@ -1,4 +1,4 @@
-// What a page says, in the language that was chosen: words, times and numbers. And what a browser keeps for it.
+// What a page says in the chosen language, and what a browser keeps for it.
 
 export const kept = (name) => { try { return localStorage.getItem(`sillok.${name}`); } catch { return null; } };
 export const keep = (name, value) => { try { localStorage.setItem(`sillok.${name}`, value); } catch { /* it is forgotten, then */ } };
