@@ -66,9 +66,9 @@ public final class EventStore: Sendable {
     ///   - name: What people call the node: 1 to 64 bytes without blanks and slashes.
     ///   - cluster: Only nodes of the same cluster exchange events. As a name: 1 to 64 bytes without blanks and
     ///     slashes.
-    /// - Throws: `E_PARAMETER` if a name is not of its form, or `folder` is empty; `E_STORE_EXISTS` if there is a store
-    ///   already; `E_STORE_FILE` if `folder` is a file or too long, the folder above is not there, or its `node.key` is
-    ///   no key; `E_UNSAFE`, `E_PERMISSION`, `E_READ_ONLY`, `E_DISK` or `E_IO` if the store's files cannot be made.
+    /// - Throws: `E_PARAMETER` if a name is not of its form, or `folder` is empty. `E_STORE_EXISTS` if there is a store
+    ///   already. `E_STORE_FILE` if `folder` is a file or too long, the folder above is not there, or its `node.key` is
+    ///   no key. `E_UNSAFE`, `E_PERMISSION`, `E_READ_ONLY`, `E_DISK` or `E_IO` if the store's files cannot be made.
     ///   Blocks.
     public static func create(in folder: String, name: String, cluster: String = "default") throws(StoreError) {
         try StoreIdentity.create(in: StoreFiles(named: folder), name: name, cluster: cluster)
@@ -84,7 +84,7 @@ public final class EventStore: Sendable {
     ///   - owner: What other processes are told when they find the store in use.
     ///   - witness: Where the node's last head is kept outside of the data directory: a folder that is there, by its absolute path.
     /// - Throws: `E_NO_STORE`; `E_PARAMETER` if `folder` is empty; `E_NO_KEY` for a copy without `node.key`, which an ``EventReader`` can
-    ///   read; `E_LOCKED` while it is open for writing already; `E_STORE_FILE`, also if `folder` is a file or too long; `E_CORRUPT`,
+    ///   read; `E_LOCKED` while it is open for writing already. `E_STORE_FILE`, also if `folder` is a file or too long. `E_CORRUPT`,
     ///   `E_FORMAT`, `E_UPGRADE`, `E_UNSAFE`, `E_PERMISSION`, `E_READ_ONLY`, `E_DISK`, `E_IO`.
     public convenience init(
         opening folder: String, durability: Durability = .full, owner: String = "a process",
