@@ -40,41 +40,37 @@ package struct Membership: Hashable, Sendable {
             return
         }
         let participant = try views.participant(member, of: conversation)
+        var words: [Event] = []
         if participant?.joined != nil {
             // Where one event alone speaks of them, it and the beginning say all.
-            var words = try views.membershipWords(of: member, in: conversation)
-            if words == nil { words = try Self.words(conversation, views) }
-            let first = words?.first { Self.speaks($0, of: member) }?.header.hlc
-            let wasThere = try Self.isThere(member, in: conversation, before: first, views)
-            self.init(of: member, words ?? [], wasThere: wasThere)
-            return
+            words = try views.membershipWords(of: member, in: conversation) ?? []
+            if words.isEmpty { words = try Self.words(conversation, views) }
         }
-        var isThere = participant != nil
-        if isThere { isThere = try !views.keepsList(conversation) }
-        if !isThere { isThere = try Self.isThere(member, in: conversation, before: nil, views) }
-        self = isThere ? .always : .none
+        let first = words.first { Self.speaks($0, of: member) }
+        var wasThere = false
+        // Whom its beginning names has been there since.
+        if first == nil || first?.header.dot != Self.opening(of: words)?.header.dot {
+            let hasSpoken = participant?.messages ?? 0 > 0
+            wasThere = try Self.isThere(
+                member, in: conversation, before: first?.header.hlc, hasSpoken: hasSpoken, views)
+        }
+        self.init(of: member, words, wasThere: wasThere)
     }
 
-    /// So many of the oldest rows are looked at for one that was recorded before a moment.
-    private static let mostRows = 1_000
-
     /// Whether one took part before any word on it: they began the conversation, or it keeps no list and one of their events, or of their
-    /// history, was recorded there before that moment.
+    /// history, was recorded there before that moment; `nil`: ever.
     private static func isThere(
-        _ member: String, in conversation: String, before moment: HybridTime?, _ views: ViewReader
+        _ member: String, in conversation: String, before moment: HybridTime?, hasSpoken: Bool, _ views: ViewReader
     ) throws(StoreError) -> Bool {
         let starter = try views.conversationSummary(conversation)?.startedBy
         if let starter, starter.hasSameBytes(as: member) { return true }
         if try views.keepsList(conversation) { return false }
-        guard let moment else { return try isOwn(conversation, member, views) }
-        var (own, written) = (TimelineQuery(), TimelineQuery())
-        own.conversations = [conversation]
+        if moment == nil, hasSpoken { return true }
+        if try isOwn(conversation, member, before: moment, views) { return true }
+        guard hasSpoken else { return false }
+        var written = TimelineQuery()
         written.authors = [member]
-        for (owner, query) in [(TimelineOwner.user(member), own), (.conversation(conversation), written)] {
-            let rows = try views.oldest(mostRows, of: owner, query).entries
-            if rows.contains(where: { $0.stored.event.header.hlc < moment }) { return true }
-        }
-        return false
+        return try hasRow(.conversation(conversation), written, before: moment, views)
     }
 
     /// Those among whom the two are looked for.
@@ -113,11 +109,24 @@ package struct Membership: Hashable, Sendable {
 
     /// Whether an event of the conversation stands in the member's history: that of a chatbot and its user.
     private static func isOwn(
-        _ conversation: String, _ member: String, _ views: ViewReader
+        _ conversation: String, _ member: String, before moment: HybridTime? = nil, _ views: ViewReader
     ) throws(StoreError) -> Bool {
         var query = TimelineQuery()
         query.conversations = [conversation]
-        return try !views.newest(1, of: .user(member), query).entries.isEmpty
+        return try hasRow(.user(member), query, before: moment, views)
+    }
+
+    /// Whether a row matches that was recorded before a moment; `nil`: ever. Of others no event is read, and they are looked at as far as a page
+    /// goes.
+    private static func hasRow(
+        _ owner: TimelineOwner, _ query: TimelineQuery, before moment: HybridTime?, _ views: ViewReader
+    ) throws(StoreError) -> Bool {
+        guard let moment else { return try !views.newest(1, of: owner, query).entries.isEmpty }
+        var query = query
+        // What was recorded before it is shown no later.
+        query.until = moment.milliseconds + 1
+        let viewer = TimelineViewer([], sees: { $0 < moment }, isSeen: { _ in true })
+        return try !views.newest(1, of: owner, query, for: viewer).entries.isEmpty
     }
 
     /// What was said of who takes part, in the order of recording.
@@ -134,6 +143,8 @@ package struct Membership: Hashable, Sendable {
         return events.sorted { ($0.header.hlc, $0.header.dot) < ($1.header.hlc, $1.header.dot) }
     }
 
+    private static func opening(of events: [Event]) -> Event? { events.first { $0.header.type == types[0] } }
+
     /// Whether an event of the three types says of a member that they take part, or no longer do.
     private static func speaks(_ event: Event, of member: String) -> Bool {
         guard let payload = event.payload.map(JSONObject.init(validated:)) else { return false }
@@ -149,7 +160,7 @@ package struct Membership: Hashable, Sendable {
     package init(of member: String, _ events: [Event], wasThere: Bool = false) {
         spans = wasThere ? [Span()] : []
         // Only its first beginning opens a conversation's past: a later one could be anyone's.
-        let opening = events.first { $0.header.type == Self.types[0] }
+        let opening = Self.opening(of: events)
         let isForAll = opening?.payload.map(JSONObject.init(validated:))?.string("history") == "all"
         for event in events where Self.speaks(event, of: member) {
             let time = event.header.hlc

@@ -121,6 +121,14 @@ extension DoorRulesTests {
         #expect(append(line("participant.left", "bob", in: "n", #"{"user":"eve"}"#)).0 == 200)
         #expect(append(line("message.posted", "bob", in: "n", #"{"text":"after"}"#)).0 == 200)
         #expect(texts("n") == 3)
+        // However much of theirs was brought in since, and is shown before it.
+        #expect(append(line("message.posted", "bob", in: "q", #"{"text":"by bob"}"#)).0 == 200)
+        #expect(append(line("message.posted", "eve", in: "q", #"{"text":"by eve"}"#)).0 == 200)
+        #expect(append(line("participant.joined", "bob", in: "q", #"{"user":"eve"}"#)).0 == 200)
+        let old = line("message.posted", "eve", in: "q", #"{"text":"old"},"time":"2020-01-01T00:00:00Z""#)
+        #expect(append(Array(repeating: old, count: 600).joined(separator: "\n")).0 == 200)
+        let newest = api.ask("GET", "/v1/conversations/q/rows?limit=10", headers: [eve])
+        #expect(newest?.2.contains("by bob") == true)
         // What a leave states of its time is told of no room.
         let early = line("participant.left", "bob", in: "o", #"{"user":"eve"},"time":"2020-01-01T00:00:00Z""#)
         let list = #"{"title":"secret","participants":["bob","eve"]}"#

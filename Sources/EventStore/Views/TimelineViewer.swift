@@ -34,7 +34,7 @@ struct RowSight {
 
     func shows(_ row: SortedRow, _ log: LogReader) throws(StoreError) -> Bool {
         var isSeen = sees(HybridTime(ordered: row.hlc)) || own.contains(row.tags.author)
-        if !isSeen { isSeen = try own.contains(log.user(at: row.position)) }
+        if !isSeen, !own.isEmpty { isSeen = try own.contains(log.user(at: row.position)) }
         return isSeen && condition?(row) ?? true
     }
 }

@@ -14,7 +14,7 @@ extension Service {
         let status = node.status()
         describeProgram(&text)
         try describeStore(mine, status, &text)
-        describeCare(&text)
+        describeLastChecks(&text)
         describeAPI(&text)
         describeAccess(&text)
         describeFollowing(&text)
@@ -109,7 +109,7 @@ extension Service {
     }
 
     /// When it was last looked whether all is as it was, and kept elsewhere.
-    private func describeCare(_ text: inout MetricsText) {
+    private func describeLastChecks(_ text: inout MetricsText) {
         if let proven = audit.outcome {
             text.gauge(
                 "syncd_views_proven_timestamp_seconds", "When the views were last compared with the log, Unix time.",

@@ -39,7 +39,7 @@ extension Service {
                 if let difference = outcome.difference { line.add("difference", difference) }
             }
         }
-        describeCare(&line)
+        describeLastChecks(&line)
         line.add("quarantined", views.quarantined)
         let attachments = attachmentFigures()
         line.addObject("attachments") { line in
@@ -71,7 +71,7 @@ extension Service {
     }
 
     /// What is done so that nothing is lost without a word: the last verification of the log, and the last backup.
-    private func describeCare(_ line: inout JSONLine) {
+    private func describeLastChecks(_ line: inout JSONLine) {
         let (record, began) = (verification.record, verification.began)
         if record != nil || began != nil {
             line.addObject("verification") { line in

@@ -69,7 +69,7 @@ struct DaemonStatus {
             isRebuilt
                 ? session.shown(.viewsRebuilt, lag) : isCompared ? session.shown(.viewsCompared, lag) : lag)
         lines += StatusCommand.held(count("quarantined"), session)
-        lines += StatusCommand.care(
+        lines += StatusCommand.lastChecks(
             object.object("verification").flatMap { VerificationRecord($0) },
             object.object("backup").flatMap { BackupRecord($0) }, session)
         let attachments = object.object("attachments")

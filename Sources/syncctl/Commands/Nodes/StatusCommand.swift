@@ -26,7 +26,7 @@ enum StatusCommand {
     }
 
     /// The lines about the daemon's last verification of the log, if there was one, and about the last backup.
-    static func care(
+    static func lastChecks(
         _ verification: VerificationRecord?, _ backup: BackupRecord?, _ session: Session
     ) -> [String] {
         var lines: [String] = []
@@ -171,7 +171,7 @@ private struct OfflineStatus {
         case nil: add(.rowViews, session.shown(.viewsNone))
         }
         lines += StatusCommand.held(quarantined ?? 0, session)
-        lines += StatusCommand.care(VerificationRecord(files), BackupRecord(files), session)
+        lines += StatusCommand.lastChecks(VerificationRecord(files), BackupRecord(files), session)
         for line in lines { try session.output.line(Sanitizer.line(line)) }
         try session.output.line()
         var table = TextTable([
