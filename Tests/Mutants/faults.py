@@ -2086,3 +2086,5 @@ fault(1194, "a home that has lost what was done hands it out before it hears its
       (SD + "Feed/SubscriptionDesk+State.swift", "{ isHearing && blank.contains(record.place) }", "{ isHearing && !isPlanted(1194) && blank.contains(record.place) }"))
 fault(1195, "what another home did before it had looked so far is open at this one", "INV-14", "ChangeTests",
       (SU + "SubscriptionMachine.swift", "where early.contains(dot) || state", "where early.contains(dot) && !isPlanted(1195) || state"))
+fault(1196, "a changed event of one user ends as any other failure", "INV-4", "UserVerificationTests",
+      ("Sources/syncctl/Commands/UserVerification.swift", "var failure = VerifyCommand.damage(error)", "var failure = isPlanted(1196) ? error : VerifyCommand.damage(error)"))

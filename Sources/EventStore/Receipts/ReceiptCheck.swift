@@ -68,6 +68,16 @@ package final class ReceiptCheck {
         }
     }
 
+    /// Takes whole lines, each with its newline.
+    package func take(lines: [UInt8]) throws(ReceiptError) {
+        var start = 0
+        while let end = lines[start...].firstIndex(of: UInt8(ascii: "\n")) {
+            try take(lines, start..<end)
+            start = end + 1
+        }
+        guard start == lines.count else { throw .cut }
+    }
+
     private func add(_ key: VerifyingKey) throws(ReceiptError) {
         let node = key.nodeID
         guard maker != nil, open == nil, lastWitness.map({ $0 < node }) ?? true else {

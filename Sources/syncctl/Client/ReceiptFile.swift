@@ -53,7 +53,7 @@ enum ReceiptFile {
     /// Reads and checks what a daemon has sent.
     static func check(_ body: [UInt8]) throws(ReceiptError) -> Receipt {
         let check = ReceiptCheck()
-        for line in body.split(separator: UInt8(ascii: "\n")) { try check.take(Array(line), 0..<line.count) }
+        try check.take(lines: body)
         return try check.finish()
     }
 

@@ -9,6 +9,7 @@ enum VerifyCommand {
             options: [
                 .value("since", "RECEIPT", "Also that the log goes on from this receipt.", repeatable: true),
                 ViewsVerification.option, ViewsVerification.eventsOption, ActorsVerification.option,
+                UserVerification.option,
                 .flag("daemon", "Has the daemon do it, and does not wait: 'status' tells how it ended."),
             ],
             examples: [
@@ -18,6 +19,7 @@ enum VerifyCommand {
                 .init("syncctl verify --views", "also everything that queries answer from"),
                 .init("syncctl verify --views --diff", "with the events behind each row that differs"),
                 .init("syncctl verify --actors", "also whether the tokens that events name were granted"),
+                .init("syncctl verify --user u-1029", "one user's events, without reading those of others"),
                 .init("syncctl verify --daemon --url https://busan:7461", "of a node elsewhere, by its own daemon"),
             ],
             discussion: """
@@ -26,16 +28,16 @@ enum VerifyCommand {
                 """), run: run)
 
     /// What cannot even be read as a store is damaged, too.
-    private static func failure(_ error: StoreError) -> CommandFailure {
-        var failure = CommandFailure(error)
-        if case .corrupt = error {
-            failure.hint = "a peer or a backup has a good copy (operating/trouble.md, \"Damage\")"
-            failure.exitCode = .integrityFailure
-        }
+    static func damage(_ error: CommandFailure) -> CommandFailure {
+        guard error.code == StoreError.corrupt("").code else { return error }
+        var failure = error
+        failure.hint = "a peer or a backup has a good copy (operating/trouble.md, \"Damage\")"
+        failure.exitCode = .integrityFailure
         return failure
     }
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
+        if let user = session.arguments.value("user") { return try UserVerification.run(user, session) }
         if session.arguments.flag("daemon") { return try askDaemon(session) }
         let files = try StoreLocation.find(for: session).files
         let views = session.arguments.flag("views") ? try ViewsVerification.run(files, session) : nil
@@ -50,7 +52,7 @@ enum VerifyCommand {
                 progress.update(done: done, total: total)
             }
         } catch {
-            throw failure(error)
+            throw damage(CommandFailure(error))
         }
         progress.finish(done: report.events, total: report.top)
         let milliseconds = Int64((MonotonicClock.now - start) / 1_000_000)

@@ -22,22 +22,7 @@ enum ProofOutput {
         to put: (([UInt8]) throws(CommandFailure) -> Void)? = nil
     ) throws(CommandFailure) -> ExitCode {
         let files = try StoreLocation.find(for: session).files
-        try ProofExport.awaitProvenViews(files)
-        let views = try FreshViews.open(session, files)
-        var all = query
-        (all.withTwins, all.limit) = (true, .all)
-        let found = try stored { [all] in
-            switch owner {
-            case .user(let user): try views.positions(user: user, all)
-            case .conversation(let id): try views.positions(conversation: id, all)
-            }
-        }
-        var positions =
-            switch query.limit {
-            case .all: found
-            case .first(let count): Array(found.prefix(count))
-            case .last(let count): Array(found.suffix(count))
-            }
+        var positions = try Self.positions(session, files, owner, query)
         let scope: AnswerScope =
             switch owner {
             case .user(let user): .user(user)
@@ -49,6 +34,27 @@ enum ProofOutput {
             positions += events.filter { scope.contains($0.event.header) }.map(\.position)
         }
         return try write(session, files, scope, positions, isFiltered: query != TimelineQuery(), put)
+    }
+
+    /// Where the events that the query finds stand in the log, twins too.
+    static func positions(
+        _ session: Session, _ files: StoreFiles, _ owner: TimelineOwner, _ query: TimelineQuery
+    ) throws(CommandFailure) -> [UInt64] {
+        try ProofExport.awaitProvenViews(files)
+        let views = try FreshViews.open(session, files)
+        var all = query
+        (all.withTwins, all.limit) = (true, .all)
+        let found = try stored { [all] in
+            switch owner {
+            case .user(let user): try views.positions(user: user, all)
+            case .conversation(let id): try views.positions(conversation: id, all)
+            }
+        }
+        return switch query.limit {
+        case .all: found
+        case .first(let count): Array(found.prefix(count))
+        case .last(let count): Array(found.suffix(count))
+        }
     }
 
     /// One event, and those with the same id.

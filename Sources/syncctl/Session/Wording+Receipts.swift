@@ -60,6 +60,10 @@ extension Wording {
             Phrase(
                 "not signed as a whole: this user may not read node.key, so no one can tell later whether an event was taken out",
                 "이 사용자가 node.key를 읽을 수 없어 파일 전체에 서명하지 못했습니다. 나중에 이벤트가 빠져도 알 수 없습니다")
+        case .othersOfUserUnread:
+            Phrase(
+                "not shown: that there are no others. The whole log was not read for it: 'syncctl verify' holds the index against it",
+                "증명하지 않은 것: 다른 이벤트가 없다는 것. 로그 전체를 읽지 않았으므로, 색인과 로그의 비교는 'syncctl verify'가 합니다")
         default: erasure
         }
     }

@@ -62,7 +62,7 @@ enum Wording: String, CaseIterable, Sendable {
     case receiptUncovered
     case provenEvents, unsignedEvents, provenWithoutPayload, provenHeads, provenOrigin, notSignedWhole, answerIsPart,
         answerIsStated
-    case proofNotSigned
+    case proofNotSigned, othersOfUserUnread
     // Erasure
     case erasePart, erasePartHistory, erasePartAuthored, erasePartReplies, erasePartShared, erasePartNamed, erasePlan,
         eraseStays,
