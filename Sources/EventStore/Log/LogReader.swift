@@ -84,8 +84,10 @@ package final class LogReader {
         }
     }
 
-    /// Reads several things in one short read transaction: SQLite takes and gives back its locks once for all of them.
-    func inOneTransaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+    /// Reads several things in one short read transaction: SQLite takes and gives back its locks once for all of them. It begins with the
+    /// first thing that is read: what views name is there, if they are read before.
+    package func inOneTransaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+        guard !connection.isInTransaction else { return try body() }
         try mapped { () throws(DatabaseError) in try connection.statement("BEGIN").run() }
         do {
             let value = try body()

@@ -101,24 +101,26 @@ extension ViewReader {
         let wanted = occupants.filter { query.isAll || !$0.isHidden }
         var found: [FoundRoom] = []
         var timelines = wanted.map { OwnerRows(.timeline, memory, owner: $0.conversation) }
-        try reading { connection throws(DatabaseError) in
-            for (index, occupant) in wanted.enumerated() {
-                let membership = try ParticipantsView.membership(of: user, in: occupant.conversation, connection)
-                // What became of it since is not for one who has left (INV-13).
-                if membership?.joined == false { continue }
-                if query.category != nil || query.match != nil {
-                    let row = try ConversationRow.load(occupant.conversation, connection)
-                    if let category = query.category, !category.hasSameBytes(as: row.category?.value ?? "") {
-                        continue
+        try log.inOneTransaction { () throws(StoreError) in
+            try reading { connection throws(DatabaseError) in
+                for (index, occupant) in wanted.enumerated() {
+                    let membership = try ParticipantsView.membership(of: user, in: occupant.conversation, connection)
+                    // What became of it since is not for one who has left (INV-13).
+                    if membership?.joined == false { continue }
+                    if query.category != nil || query.match != nil {
+                        let row = try ConversationRow.load(occupant.conversation, connection)
+                        if let category = query.category, !category.hasSameBytes(as: row.category?.value ?? "") {
+                            continue
+                        }
+                        if let match = query.match, !match.isIn(row.title?.value) { continue }
                     }
-                    if let match = query.match, !match.isIn(row.title?.value) { continue }
+                    let ends = try self.ends(of: &timelines[index], connection)
+                    guard let key = ends.key else { continue }
+                    found.append(
+                        FoundRoom(
+                            occupant: occupant, place: RoomPlace(hour: occupant.hour, key: key),
+                            message: ends.message, membership: membership))
                 }
-                let ends = try self.ends(of: &timelines[index], connection)
-                guard let key = ends.key else { continue }
-                found.append(
-                    FoundRoom(
-                        occupant: occupant, place: RoomPlace(hour: occupant.hour, key: key),
-                        message: ends.message, membership: membership))
             }
         }
         return found
@@ -150,24 +152,26 @@ extension ViewReader {
         let messages = try messages(found.map(\.message))
         let firsts = query.withFirst ? try self.messages(try first(of: found, memory)) : [:]
         try inOneReading { () throws(StoreError) in
-            for (index, room) in found.enumerated() {
-                let conversation = room.occupant.conversation
-                let (row, unread, others, people) = try reading { connection throws(DatabaseError) in
-                    let row = try ConversationRow.load(conversation, known: known[index], connection)
-                    let pending = try self.pending(conversation, known[index], connection)
-                    return (
-                        row, try self.unread(room, user, row, pending, known[index], connection),
-                        try self.others(conversation, user, pending, connection),
-                        try number(of: conversation, pending, connection)
-                    )
+            try log.inOneTransaction { () throws(StoreError) in
+                for (index, room) in found.enumerated() {
+                    let conversation = room.occupant.conversation
+                    let (row, unread, others, people) = try reading { connection throws(DatabaseError) in
+                        let row = try ConversationRow.load(conversation, known: known[index], connection)
+                        let pending = try self.pending(conversation, known[index], connection)
+                        return (
+                            row, try self.unread(room, user, row, pending, known[index], connection),
+                            try self.others(conversation, user, pending, connection),
+                            try number(of: conversation, pending, connection)
+                        )
+                    }
+                    rooms.append(
+                        UserRoom(
+                            summary: try named(row), last: messages[index], first: firsts[index],
+                            unread: min(unread.count, UserRoom.mostUnread),
+                            hasMoreUnread: unread.hasMore, isHidden: room.occupant.isHidden,
+                            joined: room.membership?.joined, others: others, people: people,
+                            place: room.place))
                 }
-                rooms.append(
-                    UserRoom(
-                        summary: try named(row), last: messages[index], first: firsts[index],
-                        unread: min(unread.count, UserRoom.mostUnread),
-                        hasMoreUnread: unread.hasMore, isHidden: room.occupant.isHidden,
-                        joined: room.membership?.joined, others: others, people: people,
-                        place: room.place))
             }
         }
         return rooms
@@ -206,10 +210,12 @@ extension ViewReader {
     private func messages(_ positions: [UInt64?]) throws(StoreError) -> [Int: RoomMessage] {
         var events: [StoredEvent] = []
         var indexes: [Int] = []
-        for (index, position) in positions.enumerated() {
-            guard let position, let event = try log.event(at: position) else { continue }
-            events.append(event)
-            indexes.append(index)
+        try log.inOneTransaction { () throws(StoreError) in
+            for (index, position) in positions.enumerated() {
+                guard let position, let event = try log.event(at: position) else { continue }
+                events.append(event)
+                indexes.append(index)
+            }
         }
         let changed = try reading { connection throws(DatabaseError) in
             try amendments(events, knownAt: .max, connection)

@@ -21,12 +21,15 @@ extension ReadEndpoint {
     /// The lines of entries that the caller sees.
     mutating func page(of found: TimelinePage) throws(StoreError) -> Page {
         var page = Page()
-        for entry in found.entries {
-            guard try sight.sees(entry.stored.event.header, views) else { continue }
-            var line = try lines.wrapped(entry.stored)
-            line.addHistory(of: entry)
-            note(entry, in: &page)
-            page.add(line)
+        var seen: [TimelineEntry] = []
+        for entry in found.entries where try sight.sees(entry.stored.event.header, views) { seen.append(entry) }
+        try views.log.inOneTransaction { () throws(StoreError) in
+            for entry in seen {
+                var line = try lines.wrapped(entry.stored)
+                line.addHistory(of: entry)
+                note(entry, in: &page)
+                page.add(line)
+            }
         }
         page.hasMore = found.next != nil
         (page.next, page.cut) = (found.next.map(PagePlace.entry), found.cut)
