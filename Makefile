@@ -197,13 +197,12 @@ fuzz: deps
 # Some ten minutes; daemons on loopback, in temporary folders. SYNCD and SYNCCTL name other binaries than those just built.
 # What the documents of following, access and the API promise, from outside: workers, daemons and nodes die; thousands follow; strangers
 # ask for what is not theirs; no request gets an answer that docs/openapi.json does not have. Some 20 minutes. A full disk needs root.
-# SILLOK_OLD_BIN names the folder of an older build. REQUESTS=n and SEED=n are for fuzz.py. schemathesis is no dependency; with one in a
-# virtual environment: schemathesis run docs/openapi.json -u http://127.0.0.1:PORT -H 'Authorization: Bearer TOKEN' --max-time 900
+# What each check shows, and the variables of those that have a longer form: Tests/Acceptance/README.md.
 # The five systems come first, without ONLY, which names checks of the others.
 acceptance: build
 	@Scripts/install-packages python3 openssl
 	@failed=0; $(if $(ONLY),,$(MAKE) --no-print-directory systems SILLOK_BIN=$(CURDIR)/.build/release || failed=1;) \
-	  for name in subscriptions feed access sight actors api fuzz idle bounds gateway; do \
+	  for name in subscriptions joining feed access sight actors api fuzz idle bounds gateway documents; do \
 	  SILLOK_BIN=$(CURDIR)/.build/release python3 -B Tests/Acceptance/$$name.py $(ONLY) || failed=1; done; exit $$failed
 
 # Below a minute; daemons, bots and a gateway in temporary folders. KEEP=1 leaves there what fails.

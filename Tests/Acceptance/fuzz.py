@@ -346,8 +346,8 @@ def fuzz():
     return f"{told}; p99 {times[len(times) * 99 // 100] * 1000:.1f} ms; every answer as the document has it; the store verifies"
 
 
-# Of its checks all but these. A value may fit its schema and be refused for what is in the log; what no event names is not there for its reader,
-# though it was just put; and after ten wrong tokens in a minute one gets 429 (checks 19 and 21 look at wrong tokens).
+# Of its checks all but these. A value may fit its schema and be refused for what is in the log. What no event names is not there for its reader,
+# though it was just put. After ten wrong tokens in a minute one gets 429; checks 19 and 21 look at wrong tokens.
 LEFT_OUT = "positive_data_acceptance,ensure_resource_availability,ignored_auth"
 
 
