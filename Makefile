@@ -12,7 +12,7 @@ JOBS ?= $(shell nproc)
 IMAGES ?= 1000
 PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libsodium-dev libevent-dev libzstd-dev libcurl4-openssl-dev zlib1g-dev \
   protobuf-compiler zstd
-SYSTEMS := drbot chatbot messenger arrive chatgpt imported
+SYSTEMS := drbot chatbot messenger arrive chatgpt imported accounts
 
 help:
 	@echo 'make demo      two nodes on loopback, cut off and reunited; a bot, a search, the console (installs what is missing, builds)'
@@ -207,7 +207,7 @@ acceptance: build
 
 # Below a minute; daemons, bots and a gateway in temporary folders. KEEP=1 leaves there what fails.
 systems: $(if $(SILLOK_BIN),,build)
-	@command -v python3 >/dev/null || Scripts/install-packages python3
+	@command -v python3 >/dev/null && command -v openssl >/dev/null || Scripts/install-packages python3 openssl
 	@failed=0; for name in $(SYSTEMS); do \
 	  SILLOK_BIN=$(or $(SILLOK_BIN),$(CURDIR)/.build/release) python3 -B Tests/Acceptance/systems/$$name.py || failed=1; done; exit $$failed
 

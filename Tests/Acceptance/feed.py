@@ -4,7 +4,6 @@ import json, os, random, sys, threading, time, urllib.parse
 from node import Client, Connection, Node, clean
 from subscriptions import CHECKS, check, main, message, post
 
-EVENTS = int(os.environ.get("EVENTS", "10000"))
 # On two quiet cores. P99=0: times are only printed.
 IS_TIMED = os.environ.get("P99") != "0"
 CHECKS.clear()
