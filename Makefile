@@ -21,8 +21,8 @@ help:
 	@echo 'make docs      the pages of the two libraries (DocC) in .build/docs, for any web server'
 	@echo 'make tamper    flips every STEP-th bit of the files of a store: docs/reference/RELIABILITY.md'
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10, and all dialogues of ../shared/data; SEED=n for the same faults again'
-	@echo 'make acceptance  the five systems, feed, subscriptions, access, API and gateway as promised: workers, daemons and nodes die; strangers ask'
-	@echo 'make systems   the five systems of docs/reference/SEEDS.md alone, each at two nodes that are peers (SILLOK_BIN names other binaries)'
+	@echo 'make acceptance  the five systems, feed, subscriptions, access, API, gateway and documents as promised: workers, daemons and nodes die; strangers ask [ONLY="3 12"]'
+	@echo 'make systems   the five systems of docs/reference/SEEDS.md and their accounts alone, each at two nodes that are peers (SILLOK_BIN names other binaries)'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults, after planted defects; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
 	@echo 'make clients   the clients in Python and JavaScript, sillok-hook, sillok-bot and sillok-gateway, against real daemons (SILLOK_BIN names other binaries)'
@@ -196,7 +196,7 @@ fuzz: deps
 
 # Some ten minutes; daemons on loopback, in temporary folders. SYNCD and SYNCCTL name other binaries than those just built.
 # What the documents of following, access and the API promise, from outside: workers, daemons and nodes die; thousands follow; strangers
-# ask for what is not theirs; no request gets an answer that docs/openapi.json does not have. Some 20 minutes. A full disk needs root.
+# ask for what is not theirs; no request gets an answer that docs/openapi.json does not have. Half an hour. A full disk needs root.
 # What each check shows, and the variables of those that have a longer form: Tests/Acceptance/README.md.
 # The five systems come first, without ONLY, which names checks of the others.
 acceptance: build

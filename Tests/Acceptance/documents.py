@@ -170,8 +170,8 @@ def pages():
                 continue  # it runs
             if command.endswith("&"):
                 page.start(command[:-1])
-                until(20, lambda: not page.processes[-1].poll() and "ready" in open(page.folder + "/processes.log").read(), command)
-                time.sleep(1)
+                if "gateway" in command:
+                    until(20, lambda: page.run(f"nc 127.0.0.1 {page.gate} </dev/null")[0] == 0, "the gateway does not start")
                 continue
             if command.startswith("syncctl peers join"):
                 page.start("syncd --dev second --node-name busan")
