@@ -43,7 +43,7 @@ def cut_off():
     home, other = peers("11")
     make(home, "bot", late_ms=1000)
     known(other, "bot")
-    home.ctl("peers", "pause", other.name)
+    other.ctl("peers", "pause", home.name)  # who dials: it does so again at once
     sent = {}
     for number in range(100):
         line = message(number, number % 10)
@@ -51,7 +51,7 @@ def cut_off():
         sent[line["id"]] = time.time()
     time.sleep(CUT)
     assert pulled(home, "bot") == (200, {}), "the link is not cut"
-    home.ctl("peers", "resume", other.name)
+    other.ctl("peers", "resume", home.name)
     found = taken(home, "bot", 100, max(30, CUT / 60))
     assert {one["event"]["id"] for _, one in found} == set(sent) and len(found) == 100, len(found)
     # Delayed is not late: what counts for `late_ms` is when it was recorded.
@@ -108,7 +108,7 @@ def local():
     # Ten that no worker of their node has done; then the link is cut, and each node has twenty of its own.
     undone = said(home, 10)
     home.ctl("wait", "--nodes", "2", "--timeout", "20s")
-    home.ctl("peers", "pause", other.name)
+    other.ctl("peers", "pause", home.name)  # who dials: it does so again at once
     cut = time.time()
     own = {home: said(home, 20), other: said(other, 20)}
     until(15, lambda: len(there.done) >= 20, "the cut-off node does not do its own")
@@ -120,7 +120,7 @@ def local():
     here = Worker(home, "bot")
     until(20, lambda: len(here.done) >= 30, "the home does not do its own")
     assert set(here.done) == set(undone + own[home]), len(here.done)
-    home.ctl("peers", "resume", other.name)
+    other.ctl("peers", "resume", home.name)
     asked = undone + own[home] + own[other]
 
     def shown(node):

@@ -19,6 +19,7 @@ from node import Client, Node, clean  # noqa: E402
 
 
 def setUpModule() -> None:
+    unittest.addModuleCleanup(clean)
     why = missing()
     if why:
         print(why)
@@ -68,7 +69,6 @@ class SignInTests(unittest.TestCase):
         token = browser.until(lambda: browser.run("return document.getElementById('token').textContent"))
         # With that token the chat knows who it is.
         node = Node("sign-in", tcp=True, settings=issuer.settings())
-        self.addCleanup(clean)
         self.addCleanup(node.kill)
         [account] = issuer.accounts.values()
         self.assertEqual(Client(node, token, "127.0.0.1").json("GET", "/v1/me")[1]["actor"], f"JWT:{account['subject']}:idp")
