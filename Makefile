@@ -12,7 +12,7 @@ JOBS ?= $(shell nproc)
 IMAGES ?= 1000
 PACKAGES := pkg-config libsqlite3-dev uuid-dev libssl-dev libsodium-dev libevent-dev libzstd-dev libcurl4-openssl-dev zlib1g-dev \
   protobuf-compiler zstd
-SYSTEMS := drbot chatbot messenger arrive chatgpt imported
+SYSTEMS := drbot chatbot messenger arrive chatgpt imported accounts
 
 help:
 	@echo 'make demo      two nodes on loopback, cut off and reunited; a bot, a search, the console (installs what is missing, builds)'
@@ -21,8 +21,8 @@ help:
 	@echo 'make docs      the pages of the two libraries (DocC) in .build/docs, for any web server'
 	@echo 'make tamper    flips every STEP-th bit of the files of a store: docs/reference/RELIABILITY.md'
 	@echo 'make soak      real daemons killed, stopped and cut off for MINUTES=10, and all dialogues of ../shared/data; SEED=n for the same faults again'
-	@echo 'make acceptance  the five systems, feed, subscriptions, access, API and gateway as promised: workers, daemons and nodes die; strangers ask'
-	@echo 'make systems   the five systems of docs/reference/SEEDS.md alone, each at two nodes that are peers (SILLOK_BIN names other binaries)'
+	@echo 'make acceptance  the five systems, feed, subscriptions, access, API, gateway and documents as promised: workers, daemons and nodes die; strangers ask [ONLY="3 12"]'
+	@echo 'make systems   the five systems of docs/reference/SEEDS.md and their accounts alone, each at two nodes that are peers (SILLOK_BIN names other binaries)'
 	@echo 'make sim       SEEDS=10000 clusters in virtual time, with all faults, after planted defects; SEED=n replays one, shrunk if it fails'
 	@echo 'make mutants   plants faults, one at a time, and fails when the tests miss one (ONLY="3 45")'
 	@echo 'make clients   the clients in Python and JavaScript, sillok-hook, sillok-bot and sillok-gateway, against real daemons (SILLOK_BIN names other binaries)'
@@ -196,19 +196,18 @@ fuzz: deps
 
 # Some ten minutes; daemons on loopback, in temporary folders. SYNCD and SYNCCTL name other binaries than those just built.
 # What the documents of following, access and the API promise, from outside: workers, daemons and nodes die; thousands follow; strangers
-# ask for what is not theirs; no request gets an answer that docs/openapi.json does not have. Some 20 minutes. A full disk needs root.
-# SILLOK_OLD_BIN names the folder of an older build. REQUESTS=n and SEED=n are for fuzz.py. schemathesis is no dependency; with one in a
-# virtual environment: schemathesis run docs/openapi.json -u http://127.0.0.1:PORT -H 'Authorization: Bearer TOKEN' --max-time 900
+# ask for what is not theirs; no request gets an answer that docs/openapi.json does not have. Half an hour. A full disk needs root.
+# What each check shows, and the variables of those that have a longer form: Tests/Acceptance/README.md.
 # The five systems come first, without ONLY, which names checks of the others.
 acceptance: build
 	@Scripts/install-packages python3 openssl
 	@failed=0; $(if $(ONLY),,$(MAKE) --no-print-directory systems SILLOK_BIN=$(CURDIR)/.build/release || failed=1;) \
-	  for name in subscriptions feed access sight actors api fuzz idle bounds gateway; do \
+	  for name in subscriptions joining feed access sight actors api fuzz idle bounds gateway documents; do \
 	  SILLOK_BIN=$(CURDIR)/.build/release python3 -B Tests/Acceptance/$$name.py $(ONLY) || failed=1; done; exit $$failed
 
 # Below a minute; daemons, bots and a gateway in temporary folders. KEEP=1 leaves there what fails.
 systems: $(if $(SILLOK_BIN),,build)
-	@command -v python3 >/dev/null || Scripts/install-packages python3
+	@command -v python3 >/dev/null && command -v openssl >/dev/null || Scripts/install-packages python3 openssl
 	@failed=0; for name in $(SYSTEMS); do \
 	  SILLOK_BIN=$(or $(SILLOK_BIN),$(CURDIR)/.build/release) python3 -B Tests/Acceptance/systems/$$name.py || failed=1; done; exit $$failed
 

@@ -56,6 +56,12 @@ class Household:
         lines.append(event("message.edited", self.user, self.rooms[0], message=lines[1]["id"], text="고침 " + mark))
         lines.append(event("survey.answered", self.user, self.rooms[0], survey=self.survey, question="q-" + mark, choice="a-" + mark))
         lines.append(event("profile.changed", self.user, fields={"name": "n-" + mark}))
+        picture = f"사진 {mark} ".encode() * 50
+        status, kept = client.json("POST", "/v1/attachments", picture, {"Content-Type": "text/plain"})
+        assert status in (200, 201), (status, kept)
+        self.picture = kept["sha256"]
+        lines.append(event("message.posted", self.user, self.rooms[0], text="사진 " + mark, attachments=[{
+            "sha256": self.picture, "bytes": len(picture), "mediaType": "text/plain"}]))
         client.append(lines)
         self.rooms.append("solo-" + mark)
         self.ids = [line["id"] for line in lines]
@@ -71,7 +77,7 @@ class Household:
         status, page = Client(node, self.token).json("GET", "/v1/changes?after=first&limit=3")
         assert status == 200 and page["items"], page
         self.cursor = page["cursor"]
-        self.marks = [text.encode() for text in [mark, self.subscription, self.delivery] + self.ids + self.credentials]
+        self.marks = [text.encode() for text in [mark, self.subscription, self.delivery, self.picture] + self.ids + self.credentials]
 
     def leak(self, got, sent=""):
         """What of hers stands in an answer and not in the question."""
@@ -92,9 +98,11 @@ class Household:
                 mine = [self.survey]
             elif name == "id":
                 mine = self.credentials if "credentials" in path else self.ids
+            elif name == "sha256":
+                mine = [self.picture]
             else:
                 mine = [self.subscription]
-            pairs += [(name, one, str(uuid.uuid4()) if len(one) == 36 else secrets.token_hex(8) if one in self.credentials
+            pairs += [(name, one, secrets.token_hex(32) if one == self.picture else str(uuid.uuid4()) if len(one) == 36 else secrets.token_hex(8) if one in self.credentials
                        else "sub-" + other if one == self.subscription else one.replace(self.mark, other)) for one in mine]
         return pairs or [(None, None, None)]
 
@@ -161,6 +169,11 @@ def another():
     more, worse = strange(node, hers, node.token("bot/every", "bot:every", scope="all"), "bot", "every", "/v1/subscriptions")
     count, wrong = count + more, wrong + [one for one in worse if " PUT " not in one]
     assert Client(node).sub(hers.subscription, "", None, "GET")[0] == 200, "another bot's DELETE counts"
+    # She finds all that, so it could be found.
+    status, got = raw(node, "GET", f"/v1/attachments/{hers.picture}", hers.token, None, {"Range": "bytes=0-40"})
+    assert status == 206 and hers.mark.encode() in got, (status, got)
+    for word in ("비밀", hers.mark):
+        assert hers.leak(raw(node, "GET", "/v1/search?q=" + quoted(word), hers.token)[1]), word
     # Lists, with each parameter that could narrow them to her; her cursor.
     rooms = "&".join("conversation=" + quoted(room) for room in hers.rooms)
     lists = ["/v1/changes?after=first&limit=1000", "/v1/changes?after=first&type=*&limit=1000", "/v1/changes?after=first&" + rooms,
@@ -169,7 +182,10 @@ def another():
              "/v1/users/alice/history?" + rooms, "/v1/users/alice/history?author=" + hers.user, "/v1/users/alice/history?limit=500",
              "/v1/users/alice", "/v1/users/alice/readers", "/v1/conversations", "/v1/surveys", "/v1/subscriptions", "/v1/me", "/v1/access",
              "/v1/credentials", "/v1/status", "/v1/peers", "/v1/openapi.json", "/livez", "/readyz", "/metrics", "/", "/v1",
-             "/v1/conversations?user=" + hers.user, "/v1/users/alice/history?cursor=" + quoted(hers.cursor)]
+             "/v1/conversations?user=" + hers.user, "/v1/users/alice/history?cursor=" + quoted(hers.cursor), "/v1/attachments",
+             "/v1/attachments?user=" + hers.user, "/v1/users?match=boram", "/v1/search?q=" + quoted("비밀"),
+             "/v1/search?limit=100&q=" + hers.mark, f"/v1/search?q={quoted('답')}&user={hers.user}", f"/v1/search?q={quoted('답')}&{rooms}",
+             "/v1/search?q=" + quoted("고침") + "&author=" + hers.user]
     stop = threading.Event()
 
     def goes_on():

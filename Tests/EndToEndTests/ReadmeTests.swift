@@ -83,7 +83,7 @@ struct ReadmeTests {
     }
 
     @Test(
-        "With the README alone: two nodes with the same digests, what it shows is what comes, and its bot answers at the other node"
+        "With the README alone: in ten minutes two nodes with the same digests, what it shows comes, and its bot answers at the other node"
     )
     func newcomer() async throws {
         let readme = try String(contentsOfFile: Self.root + "/README.md", encoding: .utf8)
@@ -101,8 +101,12 @@ struct ReadmeTests {
             "PATH": "\(programs):/usr/bin:/bin", "TZ": "UTC", "LANG": "C.UTF-8", "HOME": folder.path,
             "PYTHONPATH": Self.root + "/clients/python", "PYTHONDONTWRITEBYTECODE": "1",
         ]
+        let began = ContinuousClock.now
         let run = try await shell.run(
             ["-c", script(steps, bot: bot, port: try freePort())], in: folder.path)
+        let took = ContinuousClock.now - began
+        print("A newcomer's way with the README, with built programs: \(took.formatted(.units(allowed: [.seconds])))")
+        #expect(took < .seconds(600))
 
         var parts: [String: (lines: [String], code: String)] = [:]
         var current = ""

@@ -121,6 +121,23 @@ struct DocumentTests {
         #expect(count > 200)
     }
 
+    @Test("Each check that Tests/Acceptance/README.md names is there, and each of the 35 has its row")
+    func namedChecks() throws {
+        let folder = Self.root.appending(path: "Tests/Acceptance")
+        let page = try String(contentsOf: folder.appending(path: "README.md"), encoding: .utf8)
+        var count = 0
+        for named in page.matches(of: /`(\w+\.py)`((?:,? \d+[a-z]?)+)/) {
+            let text = try String(contentsOf: folder.appending(path: String(named.1)), encoding: .utf8)
+            for number in named.2.split(whereSeparator: { ", ".contains($0) }) {
+                count += 1
+                #expect(text.contains("@check(\"\(number) "), "\(named.1) has no check \(number)")
+            }
+        }
+        #expect(count > 40)
+        let rows = page.matches(of: /(?m)^\| (\d+) \| .* \| (?:whole|half)/).compactMap { Int($0.1) }
+        #expect(rows == Array(1...35))
+    }
+
     @Test("Each thread and queue of the sources stands in docs/internals/threads.md under its name")
     func threads() throws {
         let table = try String(
