@@ -151,10 +151,14 @@ package struct SubscriptionRecord: Hashable, Sendable {
     }
 
     /// The event that says that parked ones are handed out once more; or, if they are `done`, that they are parked no more.
-    package func draft(retrying dots: [Dot], done: Bool = false, at node: NodeID) -> EventDraft {
-        let list = dots.map { #""\#($0)""# }.joined(separator: ",")
-        return Self.draft(
-            Self.retried, subject + #","dots":[\#(list)]"# + (done ? #","done":true"# : ""), at: node)
+    ///
+    /// - Parameter parkedBy: The events that set them aside (``SubscriptionRecords/proofs(of:_:)``).
+    package func draft(
+        retrying dots: [Dot], parkedBy proofs: [Dot], done: Bool = false, at node: NodeID
+    ) -> EventDraft {
+        func list(_ dots: [Dot]) -> String { "[" + dots.map { #""\#($0)""# }.joined(separator: ",") + "]" }
+        let text = subject + #","dots":\#(list(dots)),"parked_by":\#(list(proofs))"#
+        return Self.draft(Self.retried, text + (done ? #","done":true"# : ""), at: node)
     }
 
     /// The events that such an event wants to be handed out once more; none if it is of another subscription.
@@ -162,7 +166,11 @@ package struct SubscriptionRecord: Hashable, Sendable {
         guard let object = event.payload.map({ JSONObject(validated: $0) }),
             object.string("subscription").flatMap({ EventID(text: $0) }) == id, object.bool("done") != true
         else { return [] }
-        return (object.strings("dots") ?? []).compactMap { dot($0) }
+        return dots(object, "dots")
+    }
+
+    static func dots(_ object: JSONObject, _ member: String) -> [Dot] {
+        (object.strings(member) ?? []).compactMap { dot($0) }
     }
 
     static func dot(_ text: String?) -> Dot? { text.flatMap { VersionVector(text: $0)?.entries.first } }

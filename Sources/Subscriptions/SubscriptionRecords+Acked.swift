@@ -39,6 +39,6 @@ extension SubscriptionState {
             turn.parked == nil
                 ? isHeeded(turn.proof) && !sought.contains(turn.proof) : needs.contains(turn.proof)
         }
-        return known.max(by: SubscriptionRecords.Turn.isBefore)?.parked == nil
+        return SubscriptionRecords.Turn.last(known)?.parked == nil
     }
 }

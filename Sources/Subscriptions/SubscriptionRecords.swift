@@ -48,12 +48,28 @@ package struct SubscriptionRecords: Sendable {
 
     /// An event was set aside, or is to be handed out once more, or is parked no more.
     struct Turn {
+        enum Kind {
+            case parked(ParkedEvent)
+            /// Parked no more, by whichever of these events it was.
+            case freed(parkedBy: Set<Dot>)
+        }
+
         /// The event that says so.
         let proof: Dot
         let at: HybridTime
-        var parked: ParkedEvent?
+        let kind: Kind
 
-        static func isBefore(_ a: Turn, _ b: Turn) -> Bool { (a.at, a.proof) < (b.at, b.proof) }
+        var parked: ParkedEvent? { if case .parked(let event) = kind { event } else { nil } }
+
+        /// What stands of all that befell an event: the last by the clocks of those who say so. The clock of a node is behind those of all
+        /// that it had, but for clocks too far ahead to be followed: what an event names as over is so, whatever the clocks say.
+        static func last(_ turns: [Turn]) -> Turn? {
+            let over = turns.reduce(into: Set<Dot>()) { over, turn in
+                if case .freed(let parkedBy) = turn.kind { over.formUnion(parkedBy) }
+            }
+            return turns.filter { $0.parked == nil || !over.contains($0.proof) }
+                .max { ($0.at, $0.proof) < ($1.at, $1.proof) }
+        }
     }
 
     private var made: [EventID: Made] = [:]
@@ -95,9 +111,15 @@ package struct SubscriptionRecords: Sendable {
         }
     }
 
-    /// What is set aside. The clock of an event is behind those of all that its node had: what was parked again is parked.
+    /// What is set aside.
     package func parked(_ id: EventID) -> [Dot: ParkedEvent] {
-        turns(id).compactMapValues { $0.max(by: Turn.isBefore)?.parked }
+        turns(id).compactMapValues { Turn.last($0)?.parked }
+    }
+
+    /// The events by which these were set aside, each time: what frees them names them.
+    package func proofs(of dots: [Dot], _ id: EventID) -> [Dot] {
+        let turns = turns(id)
+        return dots.flatMap { dot in (turns[dot] ?? []).filter { $0.parked != nil }.map(\.proof) }.sorted()
     }
 
     /// All that befell the events of a subscription that were set aside at some time.
@@ -163,11 +185,12 @@ package struct SubscriptionRecords: Sendable {
                 reason: object.string("reason") ?? "", error: object.string("error"), at: header.hlc.milliseconds,
                 proof: header.dot)
             words[id, default: [:]][node, default: Word()].turns[dot, default: []].append(
-                Turn(proof: header.dot, at: header.hlc, parked: parked))
+                Turn(proof: header.dot, at: header.hlc, kind: .parked(parked)))
         case SubscriptionRecord.retried:
-            for dot in (object.strings("dots") ?? []).compactMap({ SubscriptionRecord.dot($0) }) {
+            let parkedBy = Set(SubscriptionRecord.dots(object, "parked_by"))
+            for dot in SubscriptionRecord.dots(object, "dots") {
                 words[id, default: [:]][node, default: Word()].turns[dot, default: []].append(
-                    Turn(proof: header.dot, at: header.hlc))
+                    Turn(proof: header.dot, at: header.hlc, kind: .freed(parkedBy: parkedBy)))
             }
         case SubscriptionRecord.placed:
             let bytes = object.string("state").flatMap { base64Bytes($0) }

@@ -2088,3 +2088,5 @@ fault(1195, "what another home did before it had looked so far is open at this o
       (SU + "SubscriptionMachine.swift", "where early.contains(dot) || state", "where early.contains(dot) && !isPlanted(1195) || state"))
 fault(1196, "a changed event of one user ends as any other failure", "INV-4", "UserVerificationTests",
       ("Sources/syncctl/Commands/UserVerification.swift", "var failure = VerifyCommand.damage(error)", "var failure = isPlanted(1196) ? error : VerifyCommand.damage(error)"))
+fault(1197, "what a clock far ahead has set aside stays so, and that it was acked is said for ever", "INV-14", "AckedTests",
+      (SU + "SubscriptionRecords.swift", "turns.filter { $0.parked == nil || !over.contains($0.proof) }", "turns.filter { $0.parked == nil || isPlanted(1197) || !over.contains($0.proof) }"))

@@ -33,23 +33,25 @@ struct AckedTests {
     }
 
     /// The dot of what it says.
+    ///
+    /// - Parameter ahead: How far its clock is ahead, milliseconds.
     @discardableResult
-    private mutating func say(_ node: NodeID, _ type: String, _ members: String) -> Dot {
+    private mutating func say(_ node: NodeID, _ type: String, _ members: String, ahead: Int64 = 0) -> Dot {
         let origin = OriginID(UUIDBits(high: 7, low: node == a ? 1 : 2))
         let dot = Dot(origin: origin, seq: UInt64(events.count))
         let header = EventHeader(
-            dot: dot, hlc: HybridTime(milliseconds: Int64(events.count + 2) * 1_000, counter: 0),
+            dot: dot, hlc: HybridTime(milliseconds: Int64(events.count + 2) * 1_000 + ahead, counter: 0),
             id: EventID(UUIDBits(high: 1, low: UInt64(events.count))), type: type, user: "node/\(node)")
         let text = #"{"subscription":"\#(made)","name":"bot",\#(members)}"#
         events.append((header, JSONObject(validated: Array(text.utf8)), node))
         return dot
     }
 
-    private mutating func park(_ message: StoredEvent, at node: NodeID) -> Dot {
+    private mutating func park(_ message: StoredEvent, at node: NodeID, ahead: Int64 = 0) -> Dot {
         let header = message.event.header
         return say(
             node, SubscriptionRecord.parked,
-            #""event":"\#(header.id)","dot":"\#(header.dot)","attempts":1,"reason":"r""#)
+            #""event":"\#(header.id)","dot":"\#(header.dot)","attempts":1,"reason":"r""#, ahead: ahead)
     }
 
     private mutating func retry(_ message: StoredEvent, at node: NodeID, done: Bool = false) -> Dot {
@@ -94,6 +96,28 @@ struct AckedTests {
         var records = SubscriptionRecords()
         records.update(it.events)
         #expect(records.parked(made).keys.sorted() == [messages[2].event.header.dot])
+    }
+
+    @Test("Said once, where the clock of who set it aside is years ahead of all others, too; parked anew it is parked")
+    func ahead() throws {
+        var it = self
+        let (one, dot) = (messages[0], messages[0].event.header.dot)
+        let first = it.park(one, at: a, ahead: 1 << 40)
+        let known = it.state()
+        func records() -> SubscriptionRecords {
+            var records = SubscriptionRecords()
+            records.update(it.events)
+            return records
+        }
+        #expect(try it.acked(known) == [dot] && records().proofs(of: [dot], made) == [first])
+        let record = try #require(records().all["bot"])
+        let draft = record.draft(retrying: [dot], parkedBy: records().proofs(of: [dot], made), done: true, at: b)
+        let said = String(decoding: draft.payload.dropFirst().dropLast(), as: UTF8.self)
+        it.say(b, SubscriptionRecord.retried, said)
+        #expect(try it.acked(known).isEmpty, "or it would be said again, for ever")
+        #expect(records().parked(made).isEmpty)
+        let second = it.park(one, at: b)
+        #expect(records().parked(made)[dot]?.proof == second)
     }
 
     @Test("Parked again after a retry: acked by who knows of the retry, and parked by who knows of the first alone")

@@ -30,7 +30,7 @@ struct LookTests {
         #expect(machine.takeParkings().count == 1)
         machine.parked(message, by: message, now: 0)
         let kept = machine.state
-        _ = try log.commit([.record([record.draft(retrying: [message], at: node)])], wall: 3_000).get()
+        _ = try log.commit([.record([record.draft(retrying: [message], parkedBy: [], at: node)])], wall: 3_000).get()
 
         var next = try SubscriptionMachine(record, [kept], parked: [:], log.reader, as: node)
         let found = try next.look(at: log.reader, after: try next.start(in: log.reader), through: 4, as: node, now: 0)

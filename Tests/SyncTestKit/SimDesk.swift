@@ -174,7 +174,10 @@ final class SimDesk {
             case let dots = acked.filter({ freeing.insert($0).inserted }), !dots.isEmpty
         else { return }
         sim.coverage.count(.freedEvents, dots.count)
-        self.record(record.draft(retrying: dots, done: true, at: node.id)) { [self] _ in freeing.subtract(dots) }
+        let proofs = records.proofs(of: dots, record.id)
+        self.record(record.draft(retrying: dots, parkedBy: proofs, done: true, at: node.id)) { [self] _ in
+            freeing.subtract(dots)
+        }
     }
 
     /// As `SubscriptionDesk.renew`.
@@ -364,13 +367,15 @@ final class SimDesk {
     private func retry(
         _ record: SubscriptionRecord, _ answer: @escaping (SimAnswer) -> Void, _ done: @escaping () -> Void
     ) {
-        let parked = allRecords().parked(record.id).keys.sorted()
+        let records = allRecords()
+        let parked = records.parked(record.id).keys.sorted()
         guard running[record.name] != nil, !parked.isEmpty else {
             answer(.missing)
             return done()
         }
         let chosen = Array(parked.prefix(work.random.pick(1...3)))
-        self.record(record.draft(retrying: chosen, at: node.id)) { [self] dot in
+        let proofs = records.proofs(of: chosen, record.id)
+        self.record(record.draft(retrying: chosen, parkedBy: proofs, at: node.id)) { [self] dot in
             if let dot, let log = try? node.store.logReader(), let stored = try? log.event(dot) {
                 try? running[record.name]?.machine.heed(stored, of: record, in: log, now: now)
             }

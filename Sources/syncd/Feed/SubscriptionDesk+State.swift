@@ -53,7 +53,9 @@ extension SubscriptionDesk {
     /// Stores that these are parked no more.
     func free(_ dots: [Dot], of record: SubscriptionRecord) throws(StoreError) -> Bool {
         guard !dots.isEmpty else { return false }
-        _ = try self.record(record.draft(retrying: dots, done: true, at: store.identity.node), visible: true)
+        let proofs = try readRecords().proofs(of: dots, record.id)
+        _ = try self.record(
+            record.draft(retrying: dots, parkedBy: proofs, done: true, at: store.identity.node), visible: true)
         isParkingNew = true
         return true
     }

@@ -153,15 +153,17 @@ extension SubscriptionHub {
     private func retry(
         _ events: [EventID], _ record: SubscriptionRecord, _ exchange: HTTPExchange, _ desk: SubscriptionDesk
     ) throws(StoreError) {
-        let parked = try desk.allRecords().parked(record.id)
-        let chosen = parked.values.filter { events.contains($0.event) }
+        let records = try desk.allRecords()
+        let chosen = records.parked(record.id).values.filter { events.contains($0.event) }
         let missing = events.first { event in !chosen.contains { $0.event == event } }
         guard missing == nil, !chosen.isEmpty else {
             return exchange.refuse(
                 .notParked, "event \(missing?.description ?? "") is not parked",
                 hint: "GET /v1/subscriptions/\(record.name)/parked has those that are")
         }
-        let proof = try desk.record(record.draft(retrying: chosen.map(\.dot).sorted(), at: own), visible: true).dot
+        let dots = chosen.map(\.dot).sorted()
+        let draft = record.draft(retrying: dots, parkedBy: records.proofs(of: dots, record.id), at: own)
+        let proof = try desk.record(draft, visible: true).dot
         desk.isParkingNew = true
         let log = try desk.currentLog()
         // At once: the log may be far from being looked at so far.
