@@ -98,7 +98,7 @@ struct AckedTests {
         #expect(records.parked(made).keys.sorted() == [messages[2].event.header.dot])
     }
 
-    @Test("Said once, where the clock of who set it aside is years ahead of all others, too; parked anew it is parked")
+    @Test("Said once, also where the clock of who set it aside is years ahead; parked anew it is parked")
     func ahead() throws {
         var it = self
         let (one, dot) = (messages[0], messages[0].event.header.dot)
