@@ -175,6 +175,8 @@ struct UserListsProgramTests {
         var found = try Self.lines(
             api.ask("GET", "/v1/conversations/c/participants?after=u-10099&limit=500"), "participant")
         #expect(found.count == 500 && found.first?["user"] as? String == "u-10100")
+        let empty = try #require(api.ask("GET", "/v1/conversations/c/participants?after="))
+        #expect(empty.0 == 400 && empty.2.contains("E_PARAMETER"), "the document asks for a text: \(empty)")
         var cursor = try #require(first.last?["next"] as? String)
         found = first.filter { $0["type"] as? String == "participant" }
         while true {

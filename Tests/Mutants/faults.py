@@ -2070,6 +2070,8 @@ fault(1170, "a line for fine-tuning comes out without its empty messages, as ano
       (IC + "Exports/OpenAILines.swift", "isOfLine && !isEdited\n", "isOfLine && !isEdited && !isPlanted(1170)\n"))
 fault(1171, "a list of which few match is looked through to its end", "INV-9", "SyncctlDaemonTests",
       (SC + "Client/Reads+Lists.swift", "guard let pages = left else", "guard let pages = left, !isPlanted(1171) else"))
+fault(1183, "those who take part come from the beginning where the place is empty", "", "UserListsProgramTests",
+      ("Sources/syncd/Endpoints/PageRequest.swift", "guard after != \"\" else", "guard after != \"\" || isPlanted(1183) else"))
 
 # --- What an operator is told of proofs and backups ----------------------------------------------------------------------------
 

@@ -70,6 +70,7 @@ struct PageRequest: Sendable {
         isReceived = request.queryItem("received") == "1"
         if isReceived { try Self.requireReceivable(request) }
         after = request.queryItem("after")
+        guard after != "" else { throw BadParameter(message: "after: the id of who takes part, or not given") }
         searchScope = request.queryItem("scope")
         searchOrder = request.queryItem("sort").flatMap(RecentSearchOrder.init) ?? .date
         language = request.queryItem("language").flatMap(Language.init) ?? .korean
