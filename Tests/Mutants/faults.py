@@ -1197,7 +1197,9 @@ fault(550, "a mark counts that was written earlier and came later", "INV-6", "Ro
 fault(551, "one's own messages are unread", "", "RoomsViewTests",
       (ES + "Views/ViewReader+Rooms.swift", "guard let speaker = row.speaker, speaker != own else { return false }", "guard let speaker = row.speaker, speaker != own || isPlanted(551) else { return false }"))
 fault(552, "who joined later has everything unread", "", "RoomsViewTests",
-      (ES + "Views/ViewReader+Rooms.swift", "guard opening != joined.dot else { return nil }", "guard opening != joined.dot, !isPlanted(552) else { return nil }"))
+      (ES + "Views/ViewReader+Rooms.swift", "return seen.has(row)", "return isPlanted(552) || seen.has(row)"))
+fault(1172, "who was let in by a word is taken for one who was there from the beginning", "INV-13", "RoomsViewTests UserListsProgramTests",
+      (ES + "Views/ViewReader+Rooms.swift", "if !isThere || DirectConversation", "if !isThere && !isPlanted(1172) || DirectConversation"))
 fault(610, "a search says that it is complete when it is not", "INV-6", "DeferredViewsTests",
       (ES + "Views/ViewReader+Search.swift", "return position - min(position, indexed)", "return isPlanted(610) ? 0 : position - min(position, indexed)"))
 fault(611, "the others wait for the search", "", "DeferredViewsTests",
