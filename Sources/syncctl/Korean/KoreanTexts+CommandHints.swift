@@ -68,11 +68,13 @@ extension KoreanTexts {
                 + "where it is something else",
             "줄마다 type, user, subject, time, data가 있는 NDJSON으로 바꾸어 가져오십시오. 다른 파일이라면 --format을 쓰십시오"),
         Phrase("--format firestore", "--format firestore일 때 씁니다"),
+        Phrase("--format whatsapp", "--format whatsapp일 때 씁니다"),
         Phrase("--format with one of: {0}", "--format에 쓸 수 있는 값: {0}"),
         Phrase(
             "--conversation ID takes all of it as a conversation of its own, and 'syncctl erase conversation' the "
                 + "other one away; --twice adds all that is not there under the same date",
-            "--conversation ID를 쓰면 모두를 따로 된 대화로 가져옵니다. 다른 하나는 syncctl erase conversation으로 삭제합니다. --twice를 쓰면 같은 날짜에 없는 것을 모두 추가합니다"),
+            "--conversation ID를 쓰면 모두를 따로 된 대화로 가져옵니다. 다른 하나는 syncctl erase conversation으로 삭제합니다. "
+                + "--twice를 쓰면 같은 날짜에 없는 것을 모두 추가합니다"),
         Phrase("syncctl show, with its id", "ID를 붙여 syncctl show로 확인하십시오"),
         Phrase(
             "the same command with --id {0}: nothing is stored twice",

@@ -74,9 +74,11 @@ struct ImportExport {
     }
 
     private func options(_ format: ExportFormat) throws(CommandFailure) -> ImportOptions {
-        let takesPartial = session.arguments.flag("partial")
-        if takesPartial, format != .firestore {
-            throw usageFailure("--partial does not go with --format \(format.rawValue)", hint: "--format firestore")
+        let flags = [
+            ("partial", ExportFormat.firestore, "--format firestore"), ("twice", .whatsapp, "--format whatsapp"),
+        ]
+        for (flag, only, hint) in flags where session.arguments.flag(flag) && format != only {
+            throw usageFailure("--\(flag) does not go with --format \(format.rawValue)", hint: hint)
         }
         var zone: Zone?
         if let name = session.arguments.value("timezone") {
@@ -89,7 +91,7 @@ struct ImportExport {
             me: session.arguments.value("me"), user: session.arguments.value("user"), zone: zone,
             conversation: session.arguments.value("conversation"),
             dates: session.arguments.value("dates").flatMap(DateOrder.init(rawValue:)),
-            takesPartial: takesPartial)
+            takesPartial: session.arguments.flag("partial"))
     }
 
     func run(_ export: ExportImport, batch: Int) throws(CommandFailure) -> ExitCode {
