@@ -98,13 +98,13 @@ package struct Membership: Hashable, Sendable {
         return !Membership(of: user, words).isEmpty
     }
 
-    /// Which events of a conversation a member saw, for ``ViewReader/received(by:_:limit:before:seen:)``; `nil` if none.
+    /// Which events of a conversation a member saw, for ``ViewReader/received(by:_:limit:before:seen:)`` and lists of rooms.
     package static func seen(
         by member: String, in conversation: String, _ views: ViewReader
-    ) throws(StoreError) -> (@Sendable (HybridTime) -> Bool)? {
+    ) throws(StoreError) -> SeenOfRoom {
         let membership = try Membership(of: member, in: conversation, views)
-        if membership.isEmpty { return nil }
-        return { membership.sees($0) }
+        if membership.isEmpty { return .nothing }
+        return membership == .always ? .all : .some { membership.sees($0) }
     }
 
     /// Whether an event of the conversation stands in the member's history: that of a chatbot and its user.

@@ -210,7 +210,7 @@ struct ExportImportTests {
         let pairs = try Programs.syncctl(store, ["dialogues", "--json"]).lines
         #expect(pairs.first?["question"] as? String == "아파요" && pairs.first?["answer"] as? String == "쉬세요")
         for words in [
-            [try file("chat.txt", chat(2)), "--partial"], ["-", "--partial"],
+            [try file("chat.txt", chat(2)), "--partial"], ["-", "--partial"], [path, "--twice"], ["-", "--twice"],
             [try file("n.ndjson", #"{"type":"t","user":"u","data":{}}"#), "--partial"],
         ] {
             #expect(try Programs.syncctl(store, ["import"] + words).code == 64, "\(words)")

@@ -140,6 +140,69 @@ struct UserListsProgramTests {
         #expect(try answers() == told)
     }
 
+    @Test("Unread, and the first words, are of what the user could read, as in what they received (INV-13)")
+    func unreadOfSeen() async throws {
+        let daemon = try DaemonProcess("n")
+        try daemon.start()
+        let api = APIClient(socket: daemon.store + "/api.sock")
+        func append(_ type: String, _ user: String, _ room: String, _ data: String) throws {
+            let line = #"{"type":"\#(type)","user":"\#(user)","subject":"conversation/\#(room)","data":\#(data)}"#
+            #expect(api.ask("POST", "/v1/events", body: line)?.0 == 200)
+        }
+        func say(_ text: String, in room: String) throws {
+            try append("message.posted", "lee", room, #"{"text":"\#(text)"}"#)
+        }
+        let (begins, joins, leaves) = ("conversation.started", "participant.joined", "participant.left")
+        // Named by a second beginning: from there on.
+        try append(begins, "lee", "second", #"{"participants":["lee"]}"#)
+        try say("하나", in: "second")
+        try append(begins, "mod", "second", #"{"participants":["kim"]}"#)
+        try say("둘", in: "second")
+        // Named by the first, and once more: all of it.
+        try append(begins, "lee", "twice", #"{"participants":["lee","kim"]}"#)
+        try say("하나", in: "twice")
+        try append(begins, "lee", "twice", #"{"participants":["lee","kim"]}"#)
+        // Out, and let in again: what stood before they left is theirs, too.
+        try append(begins, "lee", "again", #"{"participants":["lee","kim"]}"#)
+        try say("하나", in: "again")
+        try append(leaves, "lee", "again", #"{"user":"kim"}"#)
+        try say("둘", in: "again")
+        try append(joins, "lee", "again", #"{"user":"kim"}"#)
+        // Without a list, and there before the word on them.
+        try append("message.posted", "kim", "open", #"{"text":"나"}"#)
+        try say("하나", in: "open")
+        try append(joins, "lee", "open", #"{"user":"kim"}"#)
+        // A list that does not name them: their own words alone.
+        try append(begins, "lee", "closed", #"{"participants":["lee"]}"#)
+        try say("하나", in: "closed")
+        try append("message.posted", "kim", "closed", #"{"text":"나"}"#)
+        let unread = ["second": 1, "twice": 1, "again": 1, "open": 1, "closed": 0]
+        let first = ["second": "둘", "twice": "하나", "again": "하나", "open": "나"]
+        func check() throws {
+            let told = try Programs.syncctl(daemon.store, ["rooms", "kim", "--beginning", "--json"]).output
+            let rooms = try told.split(separator: "\n").compactMap {
+                try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+            }.filter { $0["type"] as? String == "room" }
+            #expect(rooms.count == 5)
+            for room in rooms {
+                let name = room["conversation"] as? String ?? ""
+                #expect(room["unread"] as? Int == unread[name], "\(room)")
+                #expect(room["first_text"] as? String == first[name], "\(room)")
+            }
+        }
+        try check()
+        let me = try Self.token(api, "kim")
+        let own = try Self.lines(api.ask("GET", "/v1/users/kim/conversations", headers: [me]), "room")
+        for room in own {
+            #expect(room["unread"] as? Int == unread[room["conversation"] as? String ?? ""], "\(room)")
+        }
+        let received = try Self.lines(api.ask("GET", "/v1/users/kim/history?received=1", headers: [me]), "event")
+        let others = received.filter { ($0["event"] as? [String: Any])?["user"] as? String == "lee" }
+        #expect(others.count == unread.values.reduce(0, +))
+        #expect(daemon.terminate() == 0)
+        try check()
+    }
+
     @Test("What does not go together is refused with what to do instead")
     func refused() async throws {
         let folder = try TemporaryFolder.made()

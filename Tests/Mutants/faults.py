@@ -1197,7 +1197,9 @@ fault(550, "a mark counts that was written earlier and came later", "INV-6", "Ro
 fault(551, "one's own messages are unread", "", "RoomsViewTests",
       (ES + "Views/ViewReader+Rooms.swift", "guard let speaker = row.speaker, speaker != own else { return false }", "guard let speaker = row.speaker, speaker != own || isPlanted(551) else { return false }"))
 fault(552, "who joined later has everything unread", "", "RoomsViewTests",
-      (ES + "Views/ViewReader+Rooms.swift", "guard opening != joined.dot else { return nil }", "guard opening != joined.dot, !isPlanted(552) else { return nil }"))
+      (ES + "Views/ViewReader+Rooms.swift", "return seen.has(row)", "return isPlanted(552) || seen.has(row)"))
+fault(1172, "who was let in by a word is taken for one who was there from the beginning", "INV-13", "RoomsViewTests UserListsProgramTests",
+      (ES + "Views/ViewReader+Rooms.swift", "if !isThere || DirectConversation", "if !isThere && !isPlanted(1172) || DirectConversation"))
 fault(610, "a search says that it is complete when it is not", "INV-6", "DeferredViewsTests",
       (ES + "Views/ViewReader+Search.swift", "return position - min(position, indexed)", "return isPlanted(610) ? 0 : position - min(position, indexed)"))
 fault(611, "the others wait for the search", "", "DeferredViewsTests",
@@ -2068,6 +2070,14 @@ fault(1137, "who opens views does not wait for those that take their place", "IN
        "try isPlanted(1137) ? openNow(path) : databaseOpening.withLock { _ throws(StoreError) in try openNow(path) }"))
 fault(1170, "a line for fine-tuning comes out without its empty messages, as another conversation", "INV-8", "ExportTests",
       (IC + "Exports/OpenAILines.swift", "isOfLine && !isEdited\n", "isOfLine && !isEdited && !isPlanted(1170)\n"))
+fault(1173, "the folder of a new store is open to others", "INV-13", "OtherUserTests",
+      (ES + "Writer/StoreIdentity+Create.swift", "guard mkdir(folder, 0o700) != 0, errno", "guard mkdir(folder, isPlanted(1173) ? 0o755 : 0o700) != 0, errno"))
+fault(1174, "what was heard in a recording is kept as a reply", "INV-11", "ErasurePlanTests",
+      (ES + "Erasing/ErasureSurvey.swift", "guard person == nil || row.type == transcribed else", "guard person == nil || row.type == transcribed && !isPlanted(1174) else"))
+fault(1175, "what was heard in an erased recording comes later, and stays", "INV-11", "LateWordsTests",
+      (ES + "Log/Erasures.swift", "if amendment.type == AmendmentRule.transcribed {", "if amendment.type == AmendmentRule.transcribed, !isPlanted(1175) {"))
+fault(1176, "an order that is said takes a chat in twice", "INV-8", "ImportAgainTests",
+      (SC + "Commands/Write/ImportExport.swift", "guard session.arguments.flag(\"twice\") else {", "guard session.arguments.flag(\"twice\") || isPlanted(1176) && isSaid else {"))
 fault(1171, "a list of which few match is looked through to its end", "INV-9", "SyncctlDaemonTests",
       (SC + "Client/Reads+Lists.swift", "guard let pages = left else", "guard let pages = left, !isPlanted(1171) else"))
 fault(1183, "those who take part come from the beginning where the place is empty", "", "UserListsProgramTests",

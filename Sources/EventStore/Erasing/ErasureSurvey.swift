@@ -227,7 +227,8 @@ struct ErasureSurvey {
         return .own
     }
 
-    /// What other events say that the row names. An edit or a transcript has the words of its message once more.
+    /// What other events say that the row names. An edit or a transcript has the words of its message once more, and what a machine heard is
+    /// what its author said: no reply.
     private func part(
         of row: ErasedRow, naming select: Statement, _ log: LogReader
     ) throws(DatabaseError) -> ErasurePlan.Part? {
@@ -238,7 +239,10 @@ struct ErasureSurvey {
             return try speaks(row, of: cause, own, log) ? .replies : nil
         }
         guard let target = target(select, row.type) else { return nil }
-        if try speaks(row, of: target, own, log) { return person == nil ? .own : .replies }
+        if try speaks(row, of: target, own, log) {
+            guard person == nil || row.type == transcribed else { return .replies }
+            return try speaks(row, of: target, authored, log) ? .authored : .own
+        }
         return try speaks(row, of: target, replies, log) ? .replies : nil
     }
 

@@ -80,6 +80,8 @@ struct Erasures {
     func covers(_ amendment: Place, of message: Place) -> Bool {
         guard let keeper, !ReservedType.contains(amendment.type) else { return false }
         if isNamed(message, keeper) || covers(amendment, keeper, isShared: false) { return true }
+        // What a machine heard is what the author said.
+        if amendment.type == AmendmentRule.transcribed { return covers(message, keeper, isShared: false) }
         if isPast(message, keeper, .ofOthers, message.user) || isPast(message, keeper, .ofOthers, message.author) {
             return true
         }

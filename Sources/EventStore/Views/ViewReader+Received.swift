@@ -1,7 +1,20 @@
+/// Which events of a room a user saw, by when they were recorded.
+package enum SeenOfRoom: Sendable {
+    case nothing, all
+    case some(@Sendable (HybridTime) -> Bool)
+
+    func has(_ row: SortedRow) -> Bool {
+        switch self {
+        case .nothing: false
+        case .all: true
+        case .some(let isSeen): isSeen(HybridTime(ordered: row.hlc))
+        }
+    }
+}
+
 /// What a user has seen: the dialogue of their rooms, merged.
 extension ViewReader {
-    /// Of a room which of its events the user saw, by when they were recorded; `nil`: none.
-    package typealias SeenInRoom = (_ conversation: String) throws(StoreError) -> (@Sendable (HybridTime) -> Bool)?
+    package typealias SeenInRoom = (_ conversation: String) throws(StoreError) -> SeenOfRoom
 
     /// Rooms that are looked at for a page.
     private static let mostRooms = 20_000
@@ -54,9 +67,10 @@ extension ViewReader {
                     isEnd = true
                     break
                 }
-                guard let isSeen = try seen(try log.text(room.conversation)) else { continue }
+                let seen = try seen(try log.text(room.conversation))
+                if case .nothing = seen { continue }
                 let rows = OwnerRows(.timeline, memory, owner: room.conversation)
-                newest.take(try messages(rows, newest, authors, upTo: query.knownAt ?? .max, isSeen))
+                newest.take(try messages(rows, newest, authors, upTo: query.knownAt ?? .max, seen))
             }
         }
         return try page(newest, limit, knownAt: query.knownAt ?? .max)
@@ -80,7 +94,7 @@ extension ViewReader {
     /// The newest messages of a room that may be among those wanted.
     private func messages(
         _ rows: OwnerRows, _ newest: NewestMessages, _ authors: Set<Int64>, upTo known: UInt64,
-        _ isSeen: @escaping @Sendable (HybridTime) -> Bool
+        _ seen: SeenOfRoom
     ) throws(StoreError) -> [SortedRow] {
         var rows = rows
         var range = RowRange(
@@ -90,7 +104,7 @@ extension ViewReader {
         range.condition = { row in
             guard row.position <= known, let speaker = row.speaker else { return false }
             if let bound, (row.time, row.hlc) > bound { return false }
-            return (authors.isEmpty || authors.contains(speaker)) && isSeen(HybridTime(ordered: row.hlc))
+            return (authors.isEmpty || authors.contains(speaker)) && seen.has(row)
         }
         return try reading { connection throws(DatabaseError) in
             try rows.rows(in: range, limit: newest.most, connection).rows

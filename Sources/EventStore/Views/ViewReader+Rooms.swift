@@ -16,13 +16,17 @@ extension ViewReader {
         /// The position of the last message.
         let message: UInt64?
         let membership: ParticipantsView.Membership?
+        /// What of it the user may read.
+        var seen = SeenOfRoom.all
     }
 
     /// The rooms of a user behind `place`, those whose last message is of the latest hour first: at most `limit`. Bounded by the rooms of the
     /// hours that are looked at, and of large conversations; the user's other rooms are not read, but for a row each where they are not
     /// named.
+    ///
+    /// - Parameter seen: Which events the user saw: of these some are unread.
     package func rooms(
-        of user: String, _ query: RoomQuery = RoomQuery(), limit: Int, after place: RoomPlace? = nil
+        of user: String, _ query: RoomQuery = RoomQuery(), limit: Int, after place: RoomPlace? = nil, seen: SeenInRoom
     ) throws(StoreError) -> RoomPage {
         let own = try ownRows(user)
         var apart: [Occupant] = []
@@ -65,8 +69,28 @@ extension ViewReader {
             found.removeSubrange(limit...)
             (page.next, page.cut) = (found.last?.place, nil)
         }
+        try judge(&found, own?.ref, seen)
         page.rooms = try told(found, user, memory, query)
         return page
+    }
+
+    /// Notes what of rooms a user saw. Whom the beginning alone speaks of has been there since, and so has who began it; without a beginning and
+    /// a word on them no list is kept. That is so in most rooms, and costs no event.
+    private func judge(_ found: inout [FoundRoom], _ own: Int64?, _ seen: SeenInRoom) throws(StoreError) {
+        for index in found.indices {
+            let (occupant, word) = (found[index].occupant, found[index].membership?.stamp.key.dot)
+            let opening = try reading { connection throws(DatabaseError) in
+                try ConversationRow.load(occupant.conversation, connection).opening
+            }
+            let isThere =
+                if word == nil {
+                    opening.map { $0.value.starter == own } ?? true
+                } else {
+                    occupant.words == 1 && word == opening?.stamp.key.dot
+                }
+            let name = try log.text(occupant.conversation)
+            if !isThere || DirectConversation.isID(name) { found[index].seen = try seen(name) }
+        }
     }
 
     /// A user's ref, and what was in memory of their history before a transaction begins.
@@ -186,10 +210,9 @@ extension ViewReader {
         for room in found {
             let begun = try reading { connection throws(DatabaseError) in
                 let conversation = room.occupant.conversation
-                let since = try joinedAt(room, try ConversationRow.load(conversation, connection))
                 var range = RowRange.all(of: conversation)
                 range.most = Self.mostRowsOfRoom
-                range.condition = { row in row.speaker != nil && since.map { row.hlc >= $0 } ?? true }
+                range.condition = { [seen = room.seen] row in row.speaker != nil && seen.has(row) }
                 var rows = OwnerRows(.timeline, memory, owner: conversation)
                 return try rows.rows(in: range, limit: Self.mostGreetings, connection).rows.map(\.position)
             }
@@ -228,7 +251,7 @@ extension ViewReader {
         return messages
     }
 
-    /// How many messages of others stand behind what the user has read, and since they are there.
+    /// How many messages of others that the user saw stand behind what they have read.
     ///
     /// - Parameter pending: Who said how much in rows that are not in the run.
     private func unread(
@@ -239,8 +262,7 @@ extension ViewReader {
         let mark = try room.occupant.marks.read.map { read throws(DatabaseError) in
             try self.place(of: read, in: conversation)
         }
-        let since = try joinedAt(room, row)
-        if mark == nil, since == nil {
+        if mark == nil, case .all = room.seen {
             let run = try SpeakerCounts.run(of: user, in: conversation, connection)
             let count = Int(clamping: row.sum.messages - (run ?? 0) - (pending[ByteText(user)] ?? 0))
             return (max(count, 0), count > UserRoom.mostUnread)
@@ -250,10 +272,10 @@ extension ViewReader {
             owner: conversation, since: mark?.time ?? .min, until: .max, cursor: nil, isBackward: true)
         let place = mark.map { ($0.time, $0.hlc.ordered) }
         range.most = Self.mostRowsOfRoom
-        range.condition = { row in
+        range.condition = { [seen = room.seen] row in
             guard let speaker = row.speaker, speaker != own else { return false }
             if let place, (row.time, row.hlc) <= place { return false }
-            return since.map { row.hlc >= $0 } ?? true
+            return seen.has(row)
         }
         var rows = OwnerRows(.timeline, known: known, owner: conversation)
         let found = try rows.rows(in: range, limit: UserRoom.mostUnread + 1, connection)
@@ -272,26 +294,6 @@ extension ViewReader {
         ) { $0.uint64(0) }
         return try positions.map { position throws(DatabaseError) in try log.displayKey(at: position) }.min()
             ?? read.stamp.key
-    }
-
-    /// When one who joined later did so, as ``HybridTime/ordered``: what was recorded before is not theirs. `nil` where they have been there
-    /// from the beginning, or where the beginning lets all of it be seen.
-    private func joinedAt(_ room: FoundRoom, _ row: ConversationRow) throws(DatabaseError) -> Int64? {
-        guard let membership = room.membership, membership.joined else { return nil }
-        let joined = membership.stamp.key
-        guard let opening = row.opening?.stamp.key.dot else { return joined.hlc.ordered }
-        guard opening != joined.dot else { return nil }
-        let origin = try log.names.originRef(opening.origin, on: log.connection)
-        let position = try log.connection.integer(
-            "SELECT position FROM event WHERE origin = ? AND seq = ?", .integer(origin ?? 0), .unsigned(opening.seq))
-        if let position {
-            let payload = try log.connection.first(
-                "SELECT payload FROM event WHERE position = ?", [.integer(position)]
-            ) { $0.bytes(0) }
-            let history = payload.flatMap { $0.isEmpty ? nil : JSONObject(validated: $0).string("history") }
-            if history == "all" { return nil }
-        }
-        return joined.hlc.ordered
     }
 
     private func others(

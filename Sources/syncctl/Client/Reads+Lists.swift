@@ -20,7 +20,11 @@ extension Reads {
         var place: RoomPlace?
         var goesOn = true
         repeat {
-            let page = try stored { try views.rooms(of: user, query, limit: min(left, 500), after: place) }
+            let page = try stored {
+                try views.rooms(of: user, query, limit: min(left, 500), after: place) {
+                    conversation throws(StoreError) in try Membership.seen(by: user, in: conversation, views)
+                }
+            }
             for room in page.rooms { try body(JSONLine(room, in: language).object) }
             left -= page.rooms.count
             place = page.next

@@ -49,6 +49,8 @@ extension KoreanHelp {
             "시각에 시간대가 없을 때 적용할 시간대(기본값: 카카오톡은 Asia/Seoul, 나머지는 이 컴퓨터의 시간대).",
         "Which number of a date comes first, where WhatsApp's file leaves it open.":
             "WhatsApp 파일만으로 알 수 없을 때, 날짜에서 일과 월 중 앞에 오는 것.",
+        "WhatsApp: take a chat, too, that is here with day and month exchanged.":
+            "WhatsApp: 같은 대화가 일과 월이 뒤바뀐 채로 이미 있어도 가져옵니다.",
         "Firestore: take questions, too, whose answer the export lacks.": "Firestore: 답변이 없는 질문도 가져옵니다.",
         "Events handed in at a time, 1 to 4096 (default: 2000).": "한 번에 넘기는 이벤트 수, 1~4096(기본값: 2000).",
         "Read and check everything, store nothing.": "모두 읽고 검사하지만 저장하지 않습니다.",

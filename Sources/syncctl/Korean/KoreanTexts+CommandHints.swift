@@ -68,11 +68,13 @@ extension KoreanTexts {
                 + "where it is something else",
             "줄마다 type, user, subject, time, data가 있는 NDJSON으로 바꾸어 가져오십시오. 다른 파일이라면 --format을 쓰십시오"),
         Phrase("--format firestore", "--format firestore일 때 씁니다"),
+        Phrase("--format whatsapp", "--format whatsapp일 때 씁니다"),
         Phrase("--format with one of: {0}", "--format에 쓸 수 있는 값: {0}"),
         Phrase(
-            "--conversation ID takes all of it as a conversation of its own; --dates day-first or month-first "
-                + "adds all that is not there under the same date",
-            "--conversation ID를 쓰면 모두를 따로 된 대화로 가져옵니다. --dates day-first나 month-first를 쓰면 같은 날짜에 없는 것을 모두 추가합니다"),
+            "--conversation ID takes all of it as a conversation of its own, and 'syncctl erase conversation' the "
+                + "other one away; --twice adds all that is not there under the same date",
+            "--conversation ID를 쓰면 모두를 따로 된 대화로 가져옵니다. 다른 하나는 syncctl erase conversation으로 삭제합니다. "
+                + "--twice를 쓰면 같은 날짜에 없는 것을 모두 추가합니다"),
         Phrase("syncctl show, with its id", "ID를 붙여 syncctl show로 확인하십시오"),
         Phrase(
             "the same command with --id {0}: nothing is stored twice",
@@ -147,9 +149,8 @@ extension KoreanTexts {
             "It is a plan of another id, some of it is erased, or older events have come. Nothing was erased.",
             "다른 ID의 계획이거나, 일부가 이미 삭제되었거나, 더 오래된 이벤트가 왔습니다. 아무것도 삭제하지 않았습니다."),
         Phrase(
-            "An earlier file left open which number of a date is the day, and was read otherwise. "
-                + "Nothing of this one was stored.",
-            "앞서 가져온 파일에서는 날짜의 어느 수가 일인지 알 수 없어 다르게 읽었습니다. 이 파일의 것은 저장하지 않았습니다."),
+            "An earlier import read the other number of a date as the day. Nothing of this one was stored.",
+            "앞서 가져올 때 날짜의 다른 수를 일로 읽었습니다. 이 파일의 것은 저장하지 않았습니다."),
         Phrase("Nothing of it was stored.", "이 파일의 것은 저장하지 않았습니다."),
         Phrase("Until then {0} events were stored; they stay.", "그때까지 이벤트 {0}건을 저장했으며 그대로 남습니다."),
         Phrase("Until then {0}; that is proven and stays.", "그때까지: {0}. 증명된 것이며 그대로 남습니다."),

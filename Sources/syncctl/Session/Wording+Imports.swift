@@ -31,8 +31,8 @@ extension Wording {
         case .importUnbegun: Phrase("interrupted; nothing is stored", "중단했습니다. 저장한 것이 없습니다")
         case .hereExchanged:
             Phrase(
-                "{0} is here with day and month exchanged, about {1} of this file: with --dates they are there twice",
-                "{0}: 일과 월이 뒤바뀐 채로 이미 있습니다. 이 파일에서 약 {1}. --dates를 쓰면 두 번 들어갑니다")
+                "{0} is here with day and month exchanged, about {1} of this file: with --twice they are there twice",
+                "{0}: 일과 월이 뒤바뀐 채로 이미 있습니다. 이 파일에서 약 {1}. --twice를 쓰면 두 번 들어갑니다")
         case .readAs: Phrase("{0} is read as {1} (--format {2})", "{0}: 이 형식으로 읽습니다: {1} (--format {2})")
         case .recordsPassed: Phrase("passed over: {0}, {1} ({2})", "건너뜀: {0}건, {1} ({2})")
         case .placeLine: Phrase("line {0}", "{0}번째 줄")

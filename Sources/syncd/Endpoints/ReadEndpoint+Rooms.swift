@@ -85,7 +85,10 @@ extension ReadEndpoint {
     mutating func rooms(_ user: String) throws(StoreError) -> Page {
         var place: RoomPlace?
         if case .names(let names) = request.place { place = RoomPlace(names: names) }
-        let found = try views.rooms(of: user, request.rooms, limit: request.limit, after: place)
+        let views = views
+        let found = try views.rooms(of: user, request.rooms, limit: request.limit, after: place) {
+            conversation throws(StoreError) in try Membership.seen(by: user, in: conversation, views)
+        }
         var page = Page()
         for room in found.rooms {
             if page.isFull {

@@ -167,6 +167,37 @@ struct ErasurePlanTests {
             try left(of: words, after: .user("vic"), store, in: folder, [.own: 1, .replies: 4]) == [5, 6])
     }
 
+    @Test("What was heard in a recording goes with it, in whose history it may stand, and is no reply (INV-11)")
+    func heard() throws {
+        let (folder, store) = try makeStore()
+        let words = words(7)
+        func transcript(of message: EventID?, _ text: String) throws {
+            let payload = #"{"text":"\#(text)","inReplyTo":"\#(try #require(message))"}"#
+            let draft = EventDraft(
+                type: "bot.transcribed", conversation: "c", user: "kim", author: "bot", cause: message,
+                payload: Array(payload.utf8))
+            _ = try store.appendBlocking([draft])
+        }
+        let own = try append(store, "message.posted", by: "vic", in: "vic", words[0])
+        let edit = try append(store, "message.edited", by: "vic", in: "vic", naming: own, words[1])
+        try transcript(of: own, words[2])
+        try transcript(of: edit, words[3])
+        let noted = try append(store, "message.posted", by: "vic", in: "kim", words[4])
+        try transcript(of: noted, words[5])
+        let reply = try append(store, "message.posted", by: "kim", in: "kim", cause: own, "reply")
+        try transcript(of: reply, words[6])
+        let plan = try ErasurePlan(.user("vic"), LogReader(StoreFiles(folder.path)))
+        for (part, count) in [(ErasurePlan.Part.own, 4), (.authored, 2), (.replies, 2)] {
+            #expect(plan.count(part) == count, "\(part)")
+        }
+        let made = plan.erasures(authored: true, withReplies: false, reason: "r", who: "w")
+        _ = try store.eraseBlocking(#require(made), author: "operator")
+        try store.finishErasures()
+        store.close()
+        let found = ByteScan.find(words, in: [folder.path])
+        #expect(words.indices.filter { index in found.contains { $0.hasPrefix(words[index]) } } == [6])
+    }
+
     @Test(
         "What was done about a message that stays, because of what the user wrote, is no reply to the user (INV-11)")
     func becauseOf() throws {

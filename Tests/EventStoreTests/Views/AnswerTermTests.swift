@@ -88,6 +88,36 @@ struct AnswerTermTests {
         }
     }
 
+    @Test("To one who sees only part each edit is looked at, until the time is over or the client leaves")
+    func edits() throws {
+        let log = try LogFixture()
+        let id = EventID(UUIDBits(high: 0x1d, low: 1))
+        let edits = (UInt64(2)...3_001).map { number in
+            event(
+                1, number, hlc: Int64(number), type: "message.edited", user: "u",
+                #"{"message":"\#(id)","text":"\#(number)"}"#)
+        }
+        try log.deliver([event(1, 1, hlc: 1, id: 1)] + edits)
+        try Projector(log.files).catchUp()
+        let reader = try ViewReader(log.files)
+        let message = try #require(try reader.log.countingEvent(id: id))
+        var asked = 0
+        func causes(_ body: @escaping () -> Void) throws -> CauseTree {
+            asked = 0
+            return try reader.causes(of: message, isWhole: false) { _ in
+                asked += 1
+                body()
+                return true
+            }
+        }
+        reader.term = term()
+        #expect(try causes {}.nodes.count == 200 && asked > 3_000)
+        let left = term()
+        reader.term = left
+        #expect(throws: StoreError.tooWide("it took longer than an answer may")) { _ = try causes { left.cancel() } }
+        #expect(asked < 1_000)
+    }
+
     @Test("A page of the log ends when it is due, and has something")
     func log() throws {
         let log = try filled()

@@ -188,32 +188,48 @@ struct RoomsViewTests {
         #expect(room.unread == 1_000 && !room.hasMoreUnread)
     }
 
-    @Test(
-        "Who joins later has nothing unread of before, unless the beginning shows all; who has left has no room (INV-13)"
-    )
-    func joinedLater() throws {
-        for (more, unread) in [("", 1), (#","history":"all""#, 2)] {
-            let events = [
-                started(1, "c", ["lee"], more: more), said(2, "c", "lee", hlc: 20),
-                event(1, 3, hlc: 30, type: "participant.joined", user: "lee", #"{"user":"kim"}"#),
-                said(4, "c", "lee", hlc: 40),
-            ]
-            let (_, reader) = try reader(events)
-            #expect(try reader.rooms(of: "kim", limit: 1).rooms.first?.unread == unread)
-            let left = event(1, 5, hlc: 50, type: "participant.left", user: "kim", "{}")
-            let (_, later) = try self.reader(events + [left, said(6, "c", "lee", hlc: 60)])
-            #expect(try later.rooms(of: "kim", limit: 1).rooms.isEmpty)
-            var query = RoomQuery()
-            query.isAll = true
-            #expect(try later.rooms(of: "kim", query, limit: 1).rooms.isEmpty)
+    @Test("Unread is what the user saw of it, and so are the first words; who has left has no room (INV-13)")
+    func seenInPart() throws {
+        let events = [
+            started(1, "c", ["lee"]), said(2, "c", "lee", hlc: 20, #"{"text":"처음"}"#),
+            event(1, 3, hlc: 30, type: "participant.joined", user: "lee", #"{"user":"kim"}"#),
+            said(4, "c", "lee", hlc: 40, #"{"text":"나중"}"#), said(5, "c", "kim", hlc: 50),
+        ]
+        let (_, reader) = try reader(events)
+        var query = RoomQuery()
+        query.withFirst = true
+        for (seen, unread, first) in [
+            (SeenOfRoom.all, 2, "처음"), (.nothing, 0, nil), (.some { $0.milliseconds >= 30 }, 1, "나중"),
+            // Out and in again: what stood before is theirs, too.
+            (.some { $0.milliseconds <= 20 || $0.milliseconds >= 50 }, 1, "처음"),
+        ] as [(SeenOfRoom, Int, String?)] {
+            let page = try reader.rooms(of: "kim", query, limit: 1) { _ in seen }
+            #expect(page.rooms.first?.unread == unread && page.rooms.first?.first?.text == first)
         }
-        // Without a beginning no one has been there from the beginning.
+        let left = event(1, 6, hlc: 60, type: "participant.left", user: "kim", "{}")
+        let (_, later) = try self.reader(events + [left, said(7, "c", "lee", hlc: 70)])
+        query.isAll = true
+        #expect(try later.rooms(of: "kim", query, limit: 1).rooms.isEmpty)
+    }
+
+    @Test("Who was there from the beginning is not looked for, and who came otherwise is")
+    func askedFor() throws {
         let (_, reader) = try reader([
-            said(1, "c", "lee", hlc: 20),
-            event(1, 2, hlc: 30, type: "participant.joined", user: "lee", #"{"user":"kim"}"#),
-            said(3, "c", "lee", hlc: 40),
+            started(1, "named", ["kim", "lee"]), started(2, "begun", ["kim"]), said(3, "none", "kim", hlc: 20),
+            started(4, "let-in", ["lee"]),
+            event(
+                1, 5, hlc: 30, type: "participant.joined", conversation: "let-in", user: "lee", #"{"user":"kim"}"#),
+            started(6, "again", ["lee"]), started(7, "again", ["kim"], hlc: 40),
+            started(8, "own", ["lee"]), said(9, "own", "kim", hlc: 50),
+            started(10, "dm-pfq3nbpckaz565fwfizerr2l4a", ["kim", "lee"]),
         ])
-        #expect(try reader.rooms(of: "kim", limit: 1).rooms.first?.unread == 1)
+        var asked: Set<String> = []
+        let page = try reader.rooms(of: "kim", limit: 10) { conversation in
+            asked.insert(conversation)
+            return .nothing
+        }
+        #expect(page.rooms.count == 7)
+        #expect(asked == ["let-in", "again", "own", "dm-pfq3nbpckaz565fwfizerr2l4a"])
     }
 
     @Test(
@@ -492,10 +508,7 @@ struct RoomsViewTests {
 
     /// All that was recorded then, but for one conversation.
     private func seen(_ times: ClosedRange<Int64>) -> ViewReader.SeenInRoom {
-        { (conversation: String) throws(StoreError) -> (@Sendable (HybridTime) -> Bool)? in
-            if conversation == "c-3" { return nil }
-            return { times.contains($0.milliseconds) }
-        }
+        { conversation in conversation == "c-3" ? .nothing : .some { times.contains($0.milliseconds) } }
     }
 
     @Test(
@@ -554,4 +567,11 @@ struct RoomsViewTests {
         #expect(room.last?.kind == .erased && room.last?.text == nil)
         #expect(try reader.participants(of: "c", limit: 5).map(\.user) == ["kim", "lee"])
     }
+}
+
+extension ViewReader {
+    /// Of one who saw all of each.
+    func rooms(
+        of user: String, _ query: RoomQuery = RoomQuery(), limit: Int, after place: RoomPlace? = nil
+    ) throws(StoreError) -> RoomPage { try rooms(of: user, query, limit: limit, after: place) { _ in .all } }
 }

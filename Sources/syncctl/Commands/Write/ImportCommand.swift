@@ -21,6 +21,7 @@ enum ImportCommand {
                 .value(
                     "dates", "ORDER", "Which number of a date comes first, where WhatsApp's file leaves it open.",
                     allowed: DateOrder.allCases.map(\.rawValue)),
+                .flag("twice", "WhatsApp: take a chat, too, that is here with day and month exchanged."),
                 .flag("partial", "Firestore: take questions, too, whose answer the export lacks."),
                 .value("batch", "N", "Events handed in at a time, 1 to 4096 (default: 2000)."),
                 .flag("dry-run", "Read and check everything, store nothing."),

@@ -18,7 +18,7 @@ struct ImportExport {
     static func option(of session: Session) -> String? {
         let values = ["user", "me", "conversation", "timezone", "dates"]
         return values.first { session.arguments.value($0) != nil }
-            ?? (session.arguments.flag("partial") ? "partial" : nil)
+            ?? ["partial", "twice"].first(where: session.arguments.flag)
     }
 
     /// The export to import; `nil`: it is native NDJSON, or is to be refused as such.
@@ -74,9 +74,11 @@ struct ImportExport {
     }
 
     private func options(_ format: ExportFormat) throws(CommandFailure) -> ImportOptions {
-        let takesPartial = session.arguments.flag("partial")
-        if takesPartial, format != .firestore {
-            throw usageFailure("--partial does not go with --format \(format.rawValue)", hint: "--format firestore")
+        let flags = [
+            ("partial", ExportFormat.firestore, "--format firestore"), ("twice", .whatsapp, "--format whatsapp"),
+        ]
+        for (flag, only, hint) in flags where session.arguments.flag(flag) && format != only {
+            throw usageFailure("--\(flag) does not go with --format \(format.rawValue)", hint: hint)
         }
         var zone: Zone?
         if let name = session.arguments.value("timezone") {
@@ -89,7 +91,7 @@ struct ImportExport {
             me: session.arguments.value("me"), user: session.arguments.value("user"), zone: zone,
             conversation: session.arguments.value("conversation"),
             dates: session.arguments.value("dates").flatMap(DateOrder.init(rawValue:)),
-            takesPartial: takesPartial)
+            takesPartial: session.arguments.flag("partial"))
     }
 
     func run(_ export: ExportImport, batch: Int) throws(CommandFailure) -> ExitCode {
@@ -113,20 +115,21 @@ struct ImportExport {
         let target = try place.open()
         defer { target.close() }
         let exchanged = try dates.exchanged(in: before)
-        if session.arguments.value("dates") != nil {
-            // Who says which number comes first is obeyed, and told what comes of it.
-            for (conversation, count) in exchanged.sorted(by: { $0.key < $1.key }) {
-                session.remark(.hereExchanged, conversation, session.counted(count, .message))
+        // Where dates are open, and no one has said how to read them, they are read as those that are here.
+        let isSaid = session.arguments.value("dates") != nil
+        let open = isSaid ? [] : Set(exchanged.keys).intersection(checked.openDates)
+        for (conversation, count) in exchanged.sorted(by: { $0.key < $1.key }) where !open.contains(conversation) {
+            guard session.arguments.flag("twice") else {
+                throw ImportedDates.refusal(conversation, count, of: path)
             }
-        } else {
-            try refuse(exchanged.filter { !checked.openDates.contains($0.key) })
-            if !exchanged.isEmpty {
-                var options = try options(export.format)
-                options.monthFirst = Set(exchanged.keys)
-                export = ExportImport(export.files, as: export.format, options)
-                guard let again = try check(export, { _ in }) else { return nil }
-                checked = again
-            }
+            session.remark(.hereExchanged, conversation, session.counted(count, .message))
+        }
+        if !open.isEmpty {
+            var options = try options(export.format)
+            options.monthFirst = open
+            export = ExportImport(export.files, as: export.format, options)
+            guard let again = try check(export, { _ in }) else { return nil }
+            checked = again
         }
         let intake = ExportIntake(
             target, before, batch: batch, progress: Progress("import", unit: "events", style: session.style()),
@@ -185,19 +188,6 @@ struct ImportExport {
             session.remark(.importUnbegun)
             return nil
         }
-    }
-
-    private func refuse(_ exchanged: [String: Int]) throws(CommandFailure) {
-        guard let (conversation, count) = exchanged.min(by: { $0.key < $1.key }) else { return }
-        throw CommandFailure(
-            code: "E_IMPORT_DATES",
-            "\(path): \(conversation) is here with day and month exchanged: about "
-                + "\(CountedNoun.message.text(count, in: .english)) of this file",
-            why: "An earlier file left open which number of a date is the day, and was read otherwise. "
-                + "Nothing of this one was stored.",
-            hint: "--conversation ID takes all of it as a conversation of its own; "
-                + "--dates day-first or month-first adds all that is not there under the same date",
-            exitCode: .badInput)
     }
 
     /// - Parameter stored: How many events are; `nil`: who asks says so.

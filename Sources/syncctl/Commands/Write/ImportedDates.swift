@@ -69,4 +69,15 @@ struct ImportedDates {
         }
         return found
     }
+
+    static func refusal(_ conversation: String, _ count: Int, of path: String) -> CommandFailure {
+        CommandFailure(
+            code: "E_IMPORT_DATES",
+            "\(path): \(conversation) is here with day and month exchanged: about "
+                + "\(CountedNoun.message.text(count, in: .english)) of this file",
+            why: "An earlier import read the other number of a date as the day. Nothing of this one was stored.",
+            hint: "--conversation ID takes all of it as a conversation of its own, and 'syncctl erase conversation' "
+                + "the other one away; --twice adds all that is not there under the same date",
+            exitCode: .badInput)
+    }
 }
