@@ -10,6 +10,8 @@ package struct RepositoryReport: Sendable {
     package internal(set) var broken: [String] = []
     /// Proven backups without the node's own signature: their rows are proven, their small files are not.
     package internal(set) var unsigned: [String] = []
+    /// What proven backups have beside the rows that no release has put there: files and cosignatures, after the backup's name.
+    package internal(set) var strange: [String] = []
     /// Whose proven backups are. More than one: some may be of a stranger, for a manifest says of itself whose it is.
     package var nodes: [NodeID] { Set(proven.map(\.node)).sorted { $0.description < $1.description } }
     /// Files that no backup names.
@@ -202,13 +204,14 @@ package final class RepositoryCheck {
                 continue
             }
             do throws(SnapshotError) {
-                try chain.check(manifest.origins, using: sha)
+                try chain.check(manifest, using: sha)
                 report.proven.append(manifest)
                 if !manifest.isSigned { report.unsigned.append(manifest.id) }
+                report.strange += StoreParts.strange(manifest).map { "\(manifest.id): \($0)" }
             } catch {
                 report.broken.append(manifest.id)
-                report.findings.append(
-                    .damaged(file: Repository.name(ofManifest: manifest.id), reason: error.description))
+                let reason = if case .foreign(let what) = error { what } else { error.description }
+                report.findings.append(.damaged(file: Repository.name(ofManifest: manifest.id), reason: reason))
             }
         }
     }

@@ -43,6 +43,20 @@ enum StoreParts {
         }
     }
 
+    /// Names of what a manifest has that is no part of a store, or not of its node. The rows do not vouch for these.
+    static func strange(_ manifest: BackupManifest) -> [String] {
+        let files = manifest.files.map(\.name).filter { name in
+            name != key && !named.contains(name)
+                && !(name.hasPrefix(evidence) && isEvidence(String(name.dropFirst(evidence.utf8.count))))
+        }
+        var keys = [manifest.node: manifest.key]
+        for origin in manifest.origins { keys[origin.key.nodeID] = origin.key }
+        let cosignatures = manifest.cosignatures.filter {
+            !CosignatureFile.isSound($0.value, named: $0.name, manifest.node, keys)
+        }
+        return files.map { "file \($0)" } + cosignatures.map { "cosignatures \($0.name)" }
+    }
+
     /// Puts them into the store in `files`. Names come from a file: only those are taken that a backup has.
     ///
     /// Of a manifest that its node has not signed nothing is taken that decides who is let in: keys, peers, invitations. What stays away is

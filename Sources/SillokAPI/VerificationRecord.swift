@@ -7,6 +7,8 @@ package struct VerificationRecord: Hashable, Sendable {
     /// Unix milliseconds.
     package let began: Int64
     package let ended: Int64
+    /// When the last one ended that found nothing to contradict, this one or an earlier one.
+    package let proven: Int64?
     package let answer: VerifyAnswer
     /// The last position when it began.
     package let position: UInt64
@@ -20,8 +22,10 @@ package struct VerificationRecord: Hashable, Sendable {
     /// What else kept something from being proven, the first of it.
     package let note: String?
 
-    package init(_ report: VerifyReport, began: Int64, ended: Int64) {
+    /// - Parameter last: What was known before.
+    package init(_ report: VerifyReport, began: Int64, ended: Int64, after last: VerificationRecord?) {
         (self.began, self.ended, answer, position) = (began, ended, report.answer, report.top)
+        proven = report.answer == .contradicted ? last?.proven : ended
         (events, erased, unsigned) = (report.events, report.erased, report.unsigned)
         (findings, finding, note) = (report.findingCount, report.findings.first?.description, report.notes.first)
     }
@@ -45,12 +49,15 @@ package struct VerificationRecord: Hashable, Sendable {
         (self.began, self.ended, self.answer, self.position) = (began, ended, answer, position)
         (self.events, self.erased, self.unsigned, self.findings) = (events, erased, unsigned, findings)
         (finding, note) = (line.string("finding"), line.string("note"))
+        // Releases before this member kept the last one alone.
+        proven = time("proven") ?? (answer == .contradicted ? nil : ended)
     }
 
     /// Adds its members to a line.
     package func write(to line: inout JSONLine) {
         line.add("began", Timestamp.text(began))
         line.add("ended", Timestamp.text(ended))
+        if let proven { line.add("proven", Timestamp.text(proven)) }
         line.add("answer", answer.rawValue)
         line.add("position", position)
         line.add("events", events)

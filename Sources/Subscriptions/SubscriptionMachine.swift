@@ -196,11 +196,14 @@ package struct SubscriptionMachine: Sendable {
         told.merge(state)
     }
 
-    private mutating func insert(
+    /// A line beside that of a key.
+    static func aside(_ key: ByteText) -> ByteText { ByteText("retried " + key.text) }
+
+    mutating func insert(
         _ dot: Dot, _ key: ByteText, _ mark: ConversationMark, _ position: UInt64, attempts: Int, isRetried: Bool,
         notBefore: UInt64 = 0
     ) {
-        let key = isRetried ? ByteText("retried " + key.text) : key
+        let key = isRetried ? Self.aside(key) : key
         entries[dot] = Entry(
             key: key, mark: mark, position: position, isRetried: isRetried, notBefore: notBefore, attempts: attempts)
         if !isRetried { count(1, of: mark) }

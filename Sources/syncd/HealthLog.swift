@@ -1,4 +1,5 @@
 internal import EventStore
+internal import SyncEngine
 
 /// Says once when the daemon's state changes: when appends stop and go on, and when something needs an operator.
 ///
@@ -10,11 +11,12 @@ struct HealthLog {
         var refusals: [String] = []
         /// What does not stop appends, and needs looking at.
         var problems: [String] = []
+
+        fileprivate var refusal: String { "appends are refused: \(refusals.joined(separator: "; "))" }
     }
 
-    private var refused: [Substring] = []
-    /// Since when they are, nanoseconds.
-    private var refusedSince: UInt64 = 0
+    /// Since when appends are refused, nanoseconds; `nil`: they are not.
+    private var refusedSince: UInt64?
     private var known: [Substring] = []
     /// Since when each of them is there, nanoseconds.
     private var since: [Substring: UInt64] = [:]
@@ -22,15 +24,15 @@ struct HealthLog {
     /// What is to be said of the change since the last look. `now`: nanoseconds.
     mutating func look(_ state: State, now: UInt64) -> [LogLine] {
         var lines: [LogLine] = []
-        let refusing = Self.matters(state.refusals)
-        if refusing != refused {
-            if refused.isEmpty { refusedSince = now }
-            lines.append(
-                refusing.isEmpty
-                    ? Self.end("APPENDS_TAKEN", "appends are taken again", from: refusedSince, to: now)
-                    : LogLine(
-                        level: .warning, code: "APPENDS_REFUSED",
-                        text: "appends are refused: \(state.refusals.joined(separator: "; "))"))
+        // Another reason, or one more, is no other state.
+        switch (refusedSince, state.refusals.isEmpty) {
+        case (nil, false):
+            refusedSince = now
+            lines.append(LogLine(level: .warning, code: NodeNotice.Code.refusing.rawValue, text: state.refusal))
+        case (let since?, true):
+            refusedSince = nil
+            lines.append(Self.end("APPENDS_TAKEN", "appends are taken again", from: since, to: now))
+        default: break
         }
         let found = Self.matters(state.problems)
         for problem in state.problems where !known.contains(Self.matter(problem)) {
@@ -44,7 +46,7 @@ struct HealthLog {
             lines.append(line)
         }
         for matter in found where since[matter] == nil { since[matter] = now }
-        (refused, known) = (refusing, found)
+        known = found
         return lines
     }
 
@@ -62,6 +64,18 @@ struct HealthLog {
 extension Service {
     /// WALs that a transaction has kept until they were long.
     var longWALs: [WALStanding] { [store.wal, views.wal].compactMap(\.self).filter(\.isProblem) }
+
+    /// That appends are refused, as long as they are.
+    var refusal: NodeNotice? {
+        let state = health
+        guard !state.refusals.isEmpty else { return nil }
+        let isSpace = state.refusals.contains { $0.hasPrefix("disk:") || $0.contains("disk is full") }
+        return NodeNotice(
+            .refusing, .warning, subject: store.identity.node.description, state.refusal,
+            action: isSpace
+                ? "make room on the disk of \(store.files.folder); it goes on by itself"
+                : "operating/watching.md; the daemon's own log", at: WallClock.now, .state)
+    }
 
     /// For the daemon's own log.
     var health: HealthLog.State {

@@ -52,7 +52,8 @@ struct OwnerTests {
             #expect(error?.code == "E_BACKUP_DAMAGED", "\(String(describing: error))")
         }
         #expect(failure { _ = try archive.repository().backup(nil) }?.code == "E_BACKUP_DAMAGED")
-        // It says of the origins, too, that they are his: the rows do not.
+        // It says of the origins, too, that they are his: the rows do not. Nor would the node's key be his.
+        forged.files = []
         forged.origins = good.origins.map {
             BackupOrigin(key: stranger.publicKey, progress: $0.progress, coverage: $0.coverage)
         }
@@ -64,6 +65,75 @@ struct OwnerTests {
         try archive.repository(.writing).write(
             good, signedWith: SigningKey(pem: Array(try Data(contentsOf: URL(filePath: archive.files.key)))))
         #expect(try archive.check().proven.count == 2)
+    }
+
+    private func key(of archive: Archive) throws -> SigningKey {
+        try #require(SigningKey(pem: Array(try Data(contentsOf: URL(filePath: archive.files.key)))))
+    }
+
+    @Test("A manifest that calls its node otherwise than the node's events do is damaged, signed or not")
+    func otherName() throws {
+        let archive = try archive()
+        var forged = try archive.repository().backup(nil)
+        forged.name = "busan"
+        try archive.repository(.writing).write(forged, signedWith: try key(of: archive))
+        let report = try archive.check()
+        #expect(report.broken == [forged.id] && report.proven.count == 1, "\(report.findings)")
+        let told = report.findings.map { "\($0)" }.joined()
+        #expect(told.contains("it calls the node 'busan'") && told.contains("'seoul'"))
+        let error = failure { try archive.restore("r", forged.id) }
+        #expect(error?.code == "E_BACKUP_DAMAGED" && "\(error as Any)".contains("busan"), "\(error as Any)")
+    }
+
+    @Test("A manifest that a peer has signed anew is damaged if the node's key is in it, else told as his")
+    func otherPeer() throws {
+        let archive = try Archive()
+        let peer = try Archive()
+        try peer.append(3)
+        try carry(peer.store, archive.store)
+        try archive.append(3)
+        let good = try archive.create().manifest
+        var forged = good
+        (forged.key, forged.origin) = (try key(of: peer).publicKey, peer.store.identity.origin)
+        try archive.repository(.writing).write(forged, signedWith: try key(of: peer))
+        let report = try archive.check()
+        let told = report.findings.map { "\($0)" }.joined()
+        #expect(report.proven.isEmpty && told.contains("node.key"), "\(told)")
+        forged.files.removeAll { $0.name == "node.key" }
+        try archive.repository(.writing).write(forged, signedWith: try key(of: peer))
+        #expect(try archive.check().nodes == [peer.store.identity.node])
+    }
+
+    @Test("Files and cosignatures that no store has are named, and the rows stay proven")
+    func strangeParts() throws {
+        let archive = try Archive()
+        try archive.append(3)
+        let good = try archive.create().manifest
+        let head = try #require(good.origins.first?.coverage.head)
+        let (own, other) = (try key(of: archive), SigningKey.generate())
+        let (mine, told) = ("mine/\(head.head.origin)", "node/\(other.publicKey.nodeID)")
+        func list(_ key: SigningKey) -> [UInt8] {
+            CosignatureList([Cosignature(signing: head, at: 5, with: key)]).bytes
+        }
+        var more = good
+        more.cosignatures = [.init(name: mine, value: list(own)), .init(name: told, value: list(other))]
+        more.files.append(.init(name: "evidence/fork-1.json", value: [0x7b, 0x7d]))
+        try archive.repository(.writing).write(more, signedWith: own)
+        #expect(try archive.check().strange == [])
+        // Another's words under the node's name, bytes that are no list, and names that no release has put there.
+        more.cosignatures = [.init(name: mine, value: list(other)), .init(name: told, value: [1, 2, 3])]
+        more.files += [.init(name: "odd.txt", value: [1]), .init(name: "evidence/../x", value: [1])]
+        try archive.repository(.writing).write(more, signedWith: own)
+        let report = try archive.check()
+        #expect(report.proven.map(\.id) == [good.id] && report.findings.isEmpty)
+        let names = ["file odd.txt", "file evidence/../x", "cosignatures \(mine)", "cosignatures \(told)"]
+        #expect(report.strange == names.map { "\(good.id): \($0)" })
+        // A list of the right form with a signature of no one.
+        var bytes = list(own)
+        bytes[bytes.count - 1] ^= 1
+        (more.files, more.cosignatures) = (good.files, [.init(name: mine, value: bytes)])
+        try archive.repository(.writing).write(more, signedWith: own)
+        #expect(try archive.check().strange == ["\(good.id): cosignatures \(mine)"])
     }
 
     @Test("In a repository that several nodes share each keeps its newest, and not all of them together")

@@ -132,6 +132,10 @@ import Testing
         #expect(log.look(full, now: second).map { "\($0)" }.count == 2)
         let fuller = HealthLog.State(refusals: ["disk: 0 MiB free"], problems: ["wal: longer"])
         #expect(log.look(fuller, now: 5 * second).isEmpty)
+        // Another reason is no other state.
+        let both = HealthLog.State(refusals: ["disk: 0 MiB free", "store: full"], problems: ["wal: longer"])
+        let other = HealthLog.State(refusals: ["store: full"], problems: ["wal: longer"])
+        #expect(log.look(both, now: 6 * second).isEmpty && log.look(other, now: 7 * second).isEmpty)
         let ends = log.look(.init(), now: 91 * second)
         #expect(ends.map(\.text) == ["appends are taken again, after 90 s", "wal: over, after 90 s"])
         #expect(ends.map(\.code) == ["APPENDS_TAKEN", "PROBLEM_OVER"])

@@ -9,6 +9,27 @@ import Testing
                 == [0, 1, 2, 3, 4, 64, 65, 66, 69, 70, 73, 74, 75, 76, 77, 78, 130, 141, 143])
     }
 
+    @Test("The table of exit codes has those that there are, and no other page names another")
+    func exitCodes() throws {
+        let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
+        let codes = ExitCode.allCases.map { Int($0.rawValue) }
+        func text(_ page: String) throws -> String {
+            try String(contentsOf: root.appending(path: "docs/\(page)"), encoding: .utf8)
+        }
+        func numbers(_ text: some StringProtocol) -> [Int] { text.split { !$0.isNumber }.compactMap { Int($0) } }
+        let rows = try text("operating/starting.md").split(separator: "## Exit codes", maxSplits: 1).last ?? ""
+        let table = rows.prefix { $0 != "#" }.split(separator: "\n").filter { $0.hasPrefix("| ") }
+        #expect(table.flatMap { numbers($0.split(separator: "|").dropFirst(0).first ?? "") } == codes)
+        for page in ["ERRORS", "FORMATS", "COMPATIBILITY", "RELIABILITY"] {
+            for match in try text("reference/\(page).md").matches(of: /exit code (\d+)/) {
+                #expect(codes.contains(Int(match.output.1) ?? -1), "\(page): \(match.output.0)")
+            }
+        }
+        // What keeps a verifier from a verdict: FORMATS §3.
+        let verdict = try #require(try text("reference/FORMATS.md").split(separator: "No verdict is an error").last)
+        #expect(numbers(verdict.prefix { $0 != "." }) == [66, 66, 76, 77])
+    }
+
     private let failure = CommandFailure(
         code: "E_SOCKET_PERM", "cannot reach syncd at /run/syncd/api.sock: permission denied",
         why: "The socket belongs to group syncd-clients.", hint: "sudo usermod -aG syncd-clients ejk",

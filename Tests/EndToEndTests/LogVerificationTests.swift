@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import EventStore
+@testable import SillokAPI
 
 /// The daemon proves its log, and says when backups were made: what an operator watches (decision 0116).
 struct LogVerificationTests {
@@ -80,6 +81,17 @@ struct LogVerificationTests {
         #expect(try eventually { try verification(node)?["answer"] as? String == "contradicted" })
         let told = try #require(try verification(node))
         #expect((told["finding"] as? String)?.contains("position 2") == true, "\(told)")
+        // The last that found nothing stays the last, however often one contradicts, and across a new start.
+        func proven() throws -> Substring? {
+            try metrics(node).first { $0.hasPrefix("syncd_log_proven_timestamp_seconds ") }
+        }
+        let last = try proven()
+        #expect(last?.hasSuffix(" 0") == false && told["proven"] as? String != nil)
+        #expect(try eventually { try verification(node)?["ended"] as? String != told["ended"] as? String })
+        #expect(try verification(node)?["proven"] as? String == told["proven"] as? String)
+        #expect(try proven() == last)
+        let kept = VerificationRecord(StoreFiles(node.store))?.proven
+        #expect(kept.map { Timestamp.text($0) } == told["proven"] as? String)
         let doctor = try node.syncctl("doctor")
         #expect(doctor.code == 3 && doctor.output.contains("LOG_DAMAGED"), "\(doctor.output)\(doctor.errors)")
         #expect(try metrics(node).contains(#"syncd_finding{code="LOG_DAMAGED"} 1"#))

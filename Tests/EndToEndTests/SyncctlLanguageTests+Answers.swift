@@ -139,7 +139,9 @@ extension SyncctlLanguageTests {
             #expect(
                 id.text.contains(/^[^ ]+: \d+ events added, a full backup, [0-9.]+ KiB, up to position \d+\n$/),
                 "\(id)")
-            #expect(verified.text.contains(/^VERIFIED  [^ ]+  \d+ events\n$/), "\(verified)")
+            #expect(
+                verified.text.contains(/^VERIFIED  [^ ]+  \d+ events, signed by [^ ]+ \([0-9a-f]{12}\)\n$/),
+                "\(verified)")
             #expect(drilled.text.contains(/^GOOD [^ ]+  \d+ events,/), "\(drilled)")
             #expect(listed.text.contains("TIME (+09:00)"), "\(listed)")
             #expect(pruned.text == "1 backup kept, 0 files taken away, 0.0 KiB\n", "\(pruned)")
@@ -148,10 +150,10 @@ extension SyncctlLanguageTests {
         for run in [id, verified, listed, pruned, drilled] {
             #expect(Self.isHangul(run.text) && Self.english(run.text + run.errors) == [], "\(run.text) \(run.errors)")
         }
-        #expect(verified.text.contains(/^증명됨  [^ ]+  이벤트 \d+건\n$/), "\(verified)")
+        #expect(verified.text.contains(/^증명됨  [^ ]+  이벤트 \d+건, [^ ]+\([0-9a-f]{12}\)의 서명\n$/), "\(verified)")
         #expect(drilled.text.contains(/^정상 [^ ]+  이벤트 \d+건,/), "\(drilled)")
         let plain = try await tool.run(["backup", "verify", path, "--plain"])
-        #expect(plain.text.contains(/^VERIFIED  [^ ]+  \d+ events\n$/), "\(plain)")
+        #expect(plain.text.contains(/^VERIFIED  [^ ]+  \d+ events, signed by [^ ]+ \([0-9a-f]{12}\)\n$/), "\(plain)")
     }
 
     @Test("A daemon's answers are in Korean for people, too")

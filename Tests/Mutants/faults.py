@@ -984,8 +984,8 @@ fault(480, "a segment's bytes are taken for what they were", "INV-4", "TamperTes
        "guard isPlanted(480) || bytes == segment.bytes && digest == segment.digest else {"),
       (BA + "BackupCheck.swift", "guard leaves.finish() == segment.leaves,", "guard isPlanted(480) || leaves.finish() == segment.leaves,"))
 fault(481, "the heads of a backup are not held against its rows", "INV-3", "TamperTests",
-      (ES + "Backup/RowChain.swift", "guard progress(using: sha) == backup.map(\\.progress) else {",
-       "if isPlanted(481) { return }\n        guard progress(using: sha) == backup.map(\\.progress) else {"))
+      (ES + "Backup/RowChain.swift", "guard progress(using: sha) == backup.origins.map(\\.progress) else {",
+       "if isPlanted(481) { return }\n        guard progress(using: sha) == backup.origins.map(\\.progress) else {"))
 fault(482, "a sealed file opens under another's name", "INV-4", "TamperTests",
       (BA + "ChunkFile.swift", "        bound = Array(name.utf8)\n        var buffer", "        bound = isPlanted(482) ? [] : Array(name.utf8)\n        var buffer"),
       (BA + "ChunkFile.swift", "        bound = Array(name.utf8)\n        try put", "        bound = isPlanted(482) ? [] : Array(name.utf8)\n        try put"))
@@ -2102,3 +2102,19 @@ fault(1196, "a changed event of one user ends as any other failure", "INV-4", "U
       ("Sources/syncctl/Commands/UserVerification.swift", "var failure = VerifyCommand.damage(error)", "var failure = isPlanted(1196) ? error : VerifyCommand.damage(error)"))
 fault(1197, "what a clock far ahead has set aside stays so, and that it was acked is said for ever", "INV-14", "AckedTests",
       (SU + "SubscriptionRecords.swift", "turns.filter { $0.parked == nil || !over.contains($0.proof) }", "turns.filter { $0.parked == nil || isPlanted(1197) || !over.contains($0.proof) }"))
+fault(1158, "an ack that was refused for want of room counts", "INV-14", "AckFaultTests",
+      (SD + "Feed/SubscriptionDesk+State.swift", "if let acks = promise.acks { takeBack(acks) }", "if let acks = promise.acks, !isPlanted(1158) { takeBack(acks) }"))
+fault(1159, "an event whose ack was refused goes for good", "INV-14", "RefusedAckTests",
+      (SU + "Deliveries.swift", "guard let (header, position) = event else { return }", "guard let (header, position) = event, !isPlanted(1159) else { return }"))
+fault(1164, "a backup calls its node as it likes", "INV-4", "OwnerTests",
+      (ES + "Backup/RowChain.swift", "guard let begun, begun != name else { return }", "guard let begun, begun != name, !isPlanted(1164) else { return }"))
+fault(1165, "what no store has beside its rows is not told", "INV-4", "OwnerTests",
+      (ES + "Receipts/CosignatureFile.swift", "keys[said.node].map { said.isValid(for: $0) } ?? true", "isPlanted(1165) || keys[said.node].map { said.isValid(for: $0) } ?? true"))
+fault(1166, "a node that refuses appends has no finding", "", "StateLogTests",
+      (SD + "HealthLog.swift", "guard !state.refusals.isEmpty else { return nil }", "guard !state.refusals.isEmpty, !isPlanted(1166) else { return nil }"))
+fault(1167, "a clock that is right again is told as wrong", "", "ClocksProgramTests",
+      (ES + "Model/ClockSkew.swift", "next == nil && last.milliseconds", "(next == nil || isPlanted(1167)) && last.milliseconds"))
+fault(1168, "what stands in a file's place is not looked for", "", "WrongKindTests",
+      (ES + "Files/StoreFiles.swift", "entry.st_mode & S_IFMT != (isFolder ? S_IFDIR : S_IFREG)", "!isPlanted(1168) && entry.st_mode & S_IFMT != (isFolder ? S_IFDIR : S_IFREG)"))
+fault(1169, "a verification that contradicts counts as the last that proved", "INV-4", "LogVerificationTests",
+      ("Sources/SillokAPI/VerificationRecord.swift", "report.answer == .contradicted ? last?.proven : ended", "report.answer == .contradicted && !isPlanted(1169) ? last?.proven : ended"))

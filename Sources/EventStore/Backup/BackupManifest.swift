@@ -186,6 +186,9 @@ extension BackupManifest {
         guard manifest.isOfNode else {
             throw InvalidManifest(reason: "it names \(manifest.node) as its node, and no origin of that")
         }
+        guard manifest.hasOwnKey else {
+            throw InvalidManifest(reason: "its node.key is not that of \(manifest.node), which it names as its node")
+        }
         var again = manifest.bytes(signedWith: nil).dropLast(2)
         if let signature = end.signature {
             guard manifest.key.isValid(signature: signature, for: Self.signedText(end.digest)) else {
@@ -216,6 +219,11 @@ extension BackupManifest {
     /// so a key that has nothing to do with them signs no manifest.
     private var isOfNode: Bool {
         origins.contains { $0.key == key } && origins.allSatisfy { $0.progress.origin != origin || $0.key == key }
+    }
+
+    /// Whether the key that it keeps for the node, if it does, is the one that it is signed with.
+    private var hasOwnKey: Bool {
+        files.allSatisfy { $0.name != "node.key" || SigningKey(pem: $0.value)?.publicKey == key }
     }
 
     /// Whether a name has letters, digits, dots and hyphens alone, and does not begin with a dot.

@@ -93,9 +93,13 @@ package final class RestoredLog {
     /// Whose origins are the rows say: a manifest that says otherwise is not of them.
     private func checkOwners(of manifest: BackupManifest) throws(SnapshotError) {
         var keys: [OriginID: VerifyingKey] = [:]
+        let first: Event?
         do throws(StoreError) {
-            for origin in try LogReader(files).origins() { keys[origin.id] = origin.key }
+            let log = try LogReader(files)
+            for origin in try log.origins() { keys[origin.id] = origin.key }
+            first = try log.event(Dot(origin: manifest.origin, seq: 1))?.event
         } catch { throw .store(error) }
+        try manifest.check(name: first.flatMap { OriginStart($0)?.name })
         for entry in manifest.origins where keys[entry.progress.origin] != entry.key {
             throw .foreign("it gives origin \(entry.progress.origin) to a node that the rows do not")
         }

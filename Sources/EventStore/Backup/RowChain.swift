@@ -3,6 +3,8 @@
 package struct RowChain: Sendable {
     private struct Origin {
         let key: VerifyingKey
+        /// What its first event calls the node, if that was among the rows.
+        var name: String?
         var range: MerkleRange
         /// The stamp of its last event, if that one's header can be read.
         var last: UInt64?
@@ -48,7 +50,7 @@ package struct RowChain: Sendable {
         for (row, start) in checked.starts {
             let id = checked.rows.runs[Int(checked.list[row].run)].origin
             guard origins[id] == nil else { throw .event(.originStart(id)) }
-            origins[id] = Origin(key: start.key, range: MerkleRange(), last: nil)
+            origins[id] = Origin(key: start.key, name: start.name, range: MerkleRange(), last: nil)
         }
         var heads: [Dot: SignedHead] = [:]
         for head in checked.rows.heads { heads[Dot(origin: head.head.origin, seq: head.head.size)] = head }
@@ -89,11 +91,12 @@ package struct RowChain: Sendable {
     }
 
     /// That the chain is what a backup says of itself, and that its heads vouch for all of it.
-    package func check(_ backup: [BackupOrigin], using sha: SHA256) throws(SnapshotError) {
-        guard progress(using: sha) == backup.map(\.progress) else {
+    package func check(_ backup: BackupManifest, using sha: SHA256) throws(SnapshotError) {
+        guard progress(using: sha) == backup.origins.map(\.progress) else {
             throw .stale("the rows are not those that the backup names")
         }
-        for entry in backup {
+        try backup.check(name: origins[backup.origin]?.name)
+        for entry in backup.origins {
             let (id, size, head) = (entry.progress.origin, entry.progress.size, entry.coverage.head)
             guard let origin = origins[id], origin.key == entry.key, head.head.origin == id else {
                 throw .event(.originStart(id))
@@ -110,6 +113,16 @@ package struct RowChain: Sendable {
                     proof: entry.coverage.proof, using: sha)
             else { throw .event(.badProof(id, size: size)) }
         }
+    }
+}
+
+extension BackupManifest {
+    /// That it names the node as the first event of the origin does that the node wrote to.
+    ///
+    /// - Parameter name: What that event says; `nil` where it is not in the backup.
+    func check(name begun: String?) throws(SnapshotError) {
+        guard let begun, begun != name else { return }
+        throw .foreign("it calls the node '\(name)', and the first event of its origin \(origin) calls it '\(begun)'")
     }
 }
 

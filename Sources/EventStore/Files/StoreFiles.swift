@@ -62,6 +62,22 @@ package struct StoreFiles: Hashable, Sendable {
     /// The daemon's socket, unless configured elsewhere.
     package var socket: String { folder + "/api.sock" }
 
+    /// What of the store stands as something else than it is: a folder or a pipe where a file lies, a file where a folder does. What the node
+    /// makes anew by itself is remade once it is taken away.
+    package var misplaced: [(path: String, isFolder: Bool, isRemade: Bool)] {
+        let remade = [
+            views, newViews, viewsMark, subscriptions, cosignatures, mark, end, foundWAL, diskFailure, verified,
+            backedUp,
+            lock,
+        ]
+        let kept = [log, key, peers, invitations, laterErasures]
+        let places = remade.map { ($0, false, true) } + kept.map { ($0, false, false) }
+        return (places + [(evidence, true, false), (attachments, true, false)]).filter { path, isFolder, _ in
+            var entry = stat()
+            return stat(path, &entry) == 0 && entry.st_mode & S_IFMT != (isFolder ? S_IFDIR : S_IFREG)
+        }
+    }
+
     /// Whether there is a log here.
     package var exists: Bool { access(log, F_OK) == 0 }
 

@@ -30,4 +30,9 @@ package struct FlaggedOrigin: Hashable, Sendable {
     package let size: UInt64
     /// The last stamp of it that is here.
     package let last: HybridTime
+    /// The origin that its node has gone on with; `nil` if it has not.
+    package let next: OriginID?
+
+    /// Whether what its node writes now may still be ahead. `wall`: Unix milliseconds.
+    package func isAhead(of wall: Int64) -> Bool { next == nil && last.milliseconds > wall + HybridClock.bound }
 }

@@ -34,13 +34,24 @@ package final class CosignatureFile {
     /// The names of values that are no list of cosignatures, or not of what they are named after: with them nothing can be compared.
     package func strange(to own: NodeID) throws(StoreError) -> [String] {
         let foreign = try values.foreign()
-        let strange = try values.all("").filter { name, bytes in
-            if name.hasPrefix("node/") {
-                return Self.node(named: name).flatMap { CosignatureList(bytes, of: $0) } == nil
-            }
-            return CosignatureList(bytes, of: own)?.entries.map { "mine/\($0.head.origin)" } != [name]
+        return foreign + (try values.all("").filter { Self.list($0.bytes, named: $0.name, own) == nil }.map(\.name))
+    }
+
+    /// What a value says in the file of node `own`; `nil` if it is no list of cosignatures, or not of what it is named after.
+    private static func list(_ bytes: [UInt8], named name: String, _ own: NodeID) -> CosignatureList? {
+        if name.hasPrefix("node/") { return node(named: name).flatMap { CosignatureList(bytes, of: $0) } }
+        return CosignatureList(bytes, of: own).flatMap { list in
+            list.entries.map { "mine/\($0.head.origin)" } == [name] ? list : nil
         }
-        return foreign + strange.map(\.name)
+    }
+
+    /// Whether a value can be of the file of node `own`, its signatures, too, as far as `keys` has those of the nodes.
+    package static func isSound(
+        _ bytes: [UInt8], named name: String, _ own: NodeID, _ keys: [NodeID: VerifyingKey]
+    ) -> Bool {
+        list(bytes, named: name, own)?.entries.allSatisfy { said in
+            keys[said.node].map { said.isValid(for: $0) } ?? true
+        } ?? false
     }
 
     /// Keeps what this node is about to say, and waits until the disk has it: it must not be forgotten once others know it.

@@ -40,10 +40,11 @@ extension LogReader {
         for origin in try origins() {
             guard let skew = skews[origin.id] else { continue }
             let last = try event(Dot(origin: origin.id, seq: origin.size))?.event.header.hlc
+            let next = try origins(of: origin.node).first { $0.succession?.previous == origin.id }
             flagged.append(
                 FlaggedOrigin(
                     origin: origin.id, node: origin.node, skew: skew, size: origin.size,
-                    last: last ?? HybridTime(rawValue: 0)))
+                    last: last ?? HybridTime(rawValue: 0), next: next?.id))
         }
         return flagged.sorted { ($1.skew.ahead, $0.origin) < ($0.skew.ahead, $1.origin) }
     }

@@ -28,6 +28,8 @@ package struct NodeNotice: Hashable, Sendable {
         case witnessRefused = "WITNESS_REFUSED"
         /// An event of another node, recorded earlier by its own stamp, has changed what was shown here of the past.
         case replaced = "EVENT_REPLACED"
+        /// The node takes no appends.
+        case refusing = "APPENDS_REFUSED"
 
         /// Whether it tells of an origin what every node that has it can see for itself; all others tell what one store has found.
         package var isOfOrigin: Bool { self == .fork || self == .clock }

@@ -27,10 +27,12 @@ extension NodeNotice {
     package static func flagged(_ log: LogReader, wall: Int64) throws(StoreError) -> [NodeNotice] {
         let own = try StoreIdentity(log).node
         return try log.flaggedOrigins().map { flagged in
-            let isAhead = flagged.last.milliseconds > wall + HybridClock.bound
+            let isAhead = flagged.isAhead(of: wall)
+            let end = flagged.next.map { "; that is over: the node has gone on with origin \($0)" } ?? ""
             let text =
-                "stamps of origin \(flagged.origin) (node \(flagged.node.short)) were up to "
-                + "\(flagged.skew.ahead / 1_000) s ahead of this clock; its events are kept, and moved no other clock"
+                "stamps of origin \(flagged.origin) (node \(flagged.node.short)) were up to \(flagged.skew.ahead / 1_000) s "
+                + "ahead of this clock when they came, at \(Timestamp.text(flagged.skew.at)); its events are kept, and moved no "
+                + "other clock\(end)"
             return NodeNotice(
                 .clock, isAhead ? .warning : .information, subject: flagged.origin.description, text,
                 action: isAhead ? "set the clock of that node right; it then goes on with a new origin" : "",

@@ -26,8 +26,6 @@ package enum SessionErrorCode: UInt32, CaseIterable, Sendable {
     case amnesia = 12
     /// A header or payload over the limit.
     case eventTooLarge = 13
-    /// A newer payload schema; the event is stored all the same.
-    case unknownSchema = 14
     /// No space left.
     case storeFull = 15
     /// The store failed.
@@ -38,8 +36,6 @@ package enum SessionErrorCode: UInt32, CaseIterable, Sendable {
     case slowPeer = 18
     /// The node is stopping.
     case shutdown = 19
-    /// Vectors must be exchanged anew, in full.
-    case vectorMismatch = 20
     /// A consistency proof does not lead to the head's root.
     case badProof = 21
     /// A head is not signed by its origin's key.
@@ -88,13 +84,11 @@ package enum SessionErrorCode: UInt32, CaseIterable, Sendable {
         case .fork: ("FORK", .stream)
         case .amnesia: ("AMNESIA", .stream)
         case .eventTooLarge: ("EVENT_TOO_LARGE", .stream)
-        case .unknownSchema: ("UNKNOWN_SCHEMA", .stream)
         case .storeFull: ("STORE_FULL", .retry)
         case .storeError: ("STORE_ERROR", .fatal)
         case .idleTimeout: ("IDLE_TIMEOUT", .retry)
         case .slowPeer: ("SLOW_PEER", .retry)
         case .shutdown: ("SHUTDOWN", .retry)
-        case .vectorMismatch: ("VECTOR_MISMATCH", .stream)
         case .badProof: ("BAD_PROOF", .stream)
         case .badSignature: ("BAD_SIGNATURE", .stream)
         case .wrongCertificate: ("WRONG_CERTIFICATE", .fatal)

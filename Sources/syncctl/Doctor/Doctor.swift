@@ -22,14 +22,9 @@ struct Doctor {
     var open: [Finding] { findings.open }
 
     mutating func run() throws(CommandFailure) {
-        checkKey()
-        checkDisk()
-        checkModes()
-        checkOwnHead()
-        try checkWitness()
-        try checkErasures()
-        try checkAttachments()
-        checkBackup()
+        // What stands there cannot be read, and would end this.
+        let isReadable = checkKinds()
+        if isReadable { try checkFiles() }
         var status: JSONObject?
         do throws(CommandFailure) {
             if let daemon = try DaemonClient.running(files) {
@@ -40,7 +35,7 @@ struct Doctor {
         }
         if let status {
             checkDaemon(status)
-        } else {
+        } else if isReadable {
             checks += 2
             if let cut = try Finding.cut(files) { note(cut) }
             for finding in try Finding.standing(files, session) { note(finding) }
@@ -48,9 +43,36 @@ struct Doctor {
         findings.sort { ($0.severity.rank, $0.code, $0.subject) < ($1.severity.rank, $1.code, $1.subject) }
     }
 
+    private mutating func checkFiles() throws(CommandFailure) {
+        checkKey()
+        checkDisk()
+        checkModes()
+        checkOwnHead()
+        try checkWitness()
+        try checkErasures()
+        try checkAttachments()
+        checkBackup()
+    }
+
     private mutating func note(_ finding: Finding) { findings.append(finding) }
 
     // MARK: Files
+
+    /// False if something else stands where the store has a file or a folder.
+    private mutating func checkKinds() -> Bool {
+        checks += 1
+        let found = files.misplaced
+        for (path, isFolder, isRemade) in found {
+            note(
+                Finding(
+                    "WRONG_KIND", .warning, subject: path, "\(path) is no \(isFolder ? "folder" : "file")",
+                    action: isRemade
+                        ? "move it out of the store's folder; the node makes the file anew"
+                        : "look at what stands there, move it out of the store's folder, and bring back what was there "
+                            + "from a backup: operating/trouble.md, 'Damage'"))
+        }
+        return found.isEmpty
+    }
 
     private mutating func checkKey() {
         checks += 1
@@ -197,7 +219,7 @@ struct Doctor {
     private mutating func checkDaemon(_ status: JSONObject) {
         checks += 3
         for notice in status.elements("notices")?.compactMap(\.object) ?? [] { note(Finding(notice: notice)) }
-        for problem in status.strings("problems") ?? [] {
+        for problem in findings.untold(status.strings("problems") ?? []) {
             let isSpace = problem.hasPrefix("disk:") || problem.contains("disk is full")
             let action =
                 if problem.hasPrefix("wal:") {

@@ -143,6 +143,13 @@ extension Finding.Severity {
 }
 
 extension [Finding] {
+    /// Those of the daemon's problems that none of these has told.
+    func untold(_ problems: [String]) -> [String] {
+        problems.filter { problem in
+            !contains { $0.code == NodeNotice.Code.refusing.rawValue && $0.text.contains(problem) }
+        }
+    }
+
     /// What an operator has to look at.
     var open: [Finding] { filter { $0.settled == nil } }
 

@@ -2,6 +2,7 @@
 enum KoreanFindings {
     static let meanings: [String: String] = [
         "EVENT_REPLACED": "다른 노드의 이벤트가 과거의 시각으로 와서 전에 보이던 내용을 바꾸었습니다.",
+        "APPENDS_REFUSED": "이 노드가 새 이벤트를 받지 않고 있습니다.",
         "FORK": "한 오리진에 서로 다른 이력이 둘 있습니다.",
         "AMNESIA": "이 노드가 자기 이벤트를 잃어 새 오리진으로 이어 갑니다.",
         "NEW_ORIGIN": "이 노드가 새 오리진으로 이어 갑니다.",
@@ -13,6 +14,7 @@ enum KoreanFindings {
         "NEW_STORE": "피어의 저장소가 같은 키로 새로 만들어졌습니다.",
         "WITNESS_REFUSED": "전에 확인해 준 것과 달라 이 오리진을 더는 확인해 주지 않습니다.",
         "LOG_DAMAGED": "로그가 노드가 서명한 것과 다릅니다.",
+        "WRONG_KIND": "저장소의 파일이나 폴더가 있을 자리에 다른 것이 있습니다.",
         "KEY_MISSING": "키(node.key)가 없는 사본이라 읽을 수만 있습니다.",
         "KEY_MODE": "다른 사용자가 노드의 키를 읽을 수 있습니다.",
         "FOLDER_WRITABLE": "다른 사용자가 저장소의 파일을 바꿔 넣을 수 있습니다.",

@@ -63,13 +63,13 @@ extension KoreanHelp {
         Segments that backups share are read once. Every file must have its SHA-256, every event must hash to the \
         root of its origin, and the heads over the roots must be signed. Attachments are read, too. Exit code 3 when \
         a backup is not whole, or has an event whose payload is gone without an erasure, or is there though it was \
-        erased; each such file is named. Exit code 2 when one is not signed by its node, when they are of several nodes, or when there are rows that no backup names: a run was broken off, or a manifest is gone.
+        erased; each such file is named. Exit code 2 when one is not signed by its node, when they are of several nodes, when one has files or cosignatures that are none of a store's, or when there are rows that no backup names: a run was broken off, or a manifest is gone. Whose signature a backup has is told; compare the node with the one you know.
         """:
             """
         여러 백업이 함께 쓰는 조각은 한 번만 읽습니다. 모든 파일은 SHA-256이 맞아야 하고, 모든 이벤트를 해시하면 그 오리진의 루트가 나와야 하며, 루트에 대한 헤드는 서명되어 있어야 \
         합니다. 첨부도 읽습니다. 온전하지 않은 백업이나, 삭제 기록 없이 내용이 없어진 이벤트 또는 삭제되었는데 내용이 남은 이벤트가 든 백업이 있으면 종료 코드는 3이며, \
-        그런 파일을 하나하나 알립니다. 노드가 서명하지 않은 백업이 있거나, 여러 노드의 백업이 섞여 있거나, 어느 \
-        백업에도 속하지 않는 행이 있으면 2입니다. 그런 행은 실행이 중단되었거나 백업의 기록이 없어졌다는 뜻입니다.
+        그런 파일을 하나하나 알립니다. 노드가 서명하지 않은 백업이 있거나, 여러 노드의 백업이 섞여 있거나, 저장소에 없는 파일이나 공동 서명이 들어 있거나, 어느 \
+        백업에도 속하지 않는 행이 있으면 2입니다. 그런 행은 실행이 중단되었거나 백업의 기록이 없어졌다는 뜻입니다. 누구의 서명인지 알려 주므로, 알고 있는 노드와 비교하십시오.
         """,
         "the newest one": "가장 새 백업",
         "as it was at noon": "정오의 모습으로",

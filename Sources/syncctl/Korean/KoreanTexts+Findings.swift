@@ -64,6 +64,13 @@ extension KoreanTexts {
     /// What `doctor` advises.
     static let actions: [Phrase] = [
         Phrase("syncctl status; the daemon's own log", "syncctl status와 데몬의 로그를 확인하십시오"),
+        Phrase(
+            "move it out of the store's folder; the node makes the file anew",
+            "저장소 폴더 밖으로 옮기십시오. 파일은 노드가 새로 만듭니다"),
+        Phrase(
+            "look at what stands there, move it out of the store's folder, and bring back what was there from a backup: "
+                + "operating/trouble.md, 'Damage'",
+            "무엇이 있는지 확인하고 저장소 폴더 밖으로 옮긴 뒤, 있던 것을 백업에서 되돌리십시오: operating/trouble.md, 'Damage'"),
         Phrase("to start it, put the node.key of its node there", "시작하려면 그 노드의 node.key를 넣으십시오"),
         Phrase(
             "chmod 700 {0}, unless that is meant, as for an auditor", "chmod 700 {0}. 감사자처럼 일부러 허용한 것이면 그대로 두십시오"),

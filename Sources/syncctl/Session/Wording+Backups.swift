@@ -111,7 +111,12 @@ extension Wording {
                 "어느 백업에도 속하지 않는 것: {0}. 실행이 중단되었거나 백업의 기록이 없어졌습니다. 로그가 어디까지 있었는지는 영수증으로 알 수 "
                     + "있습니다(syncctl verify --since)")
         case .backupIsBroken: Phrase("BROKEN    {0}", "온전하지 않음  {0}")
-        case .backupVerified: Phrase("VERIFIED  {0}  {1}{2}", "증명됨  {0}  {1}{2}")
+        case .backupVerified: Phrase("VERIFIED  {0}  {1}, {2}", "증명됨  {0}  {1}, {2}")
+        case .backupSigned: Phrase("signed by {0} ({1})", "{0}({1})의 서명")
+        case .backupStrange:
+            Phrase(
+                "not what a store has, so the manifest may be another's work: {0}",
+                "저장소에 있을 것이 아닙니다. 백업의 기록을 다른 사람이 썼을 수 있습니다: {0}")
         case .backupUnsigned:
             Phrase(
                 "not signed by the node: key and peers in it are not proven",

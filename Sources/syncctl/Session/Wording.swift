@@ -118,7 +118,8 @@ enum Wording: String, CaseIterable, Sendable {
         fullBackup,
         backupLeftovers, backupRemoved, backupPruned, backupCopied, backupCopyLacks, withoutKey
     case restoreUnsigned, restoreNotPutBack, restoreLacks, restoreErased, restoreNotErased, restored, backupsOfNodes,
-        backupUnnamed, backupIsBroken, backupVerified, backupUnsigned, drillErased, drillDone,
+        backupUnnamed, backupIsBroken, backupVerified, backupUnsigned, backupSigned, backupStrange, drillErased,
+        drillDone,
         drillGood, drillBad
     // Imports
     case importedLines, importableLines, nodesLines, twinLines, bytesOfLines, moreRejected, importStopped,

@@ -66,7 +66,7 @@ extension Service {
         let all =
             status.notices + (witness.withLock { $0 }?.notices ?? [])
             + (replaced.withLock { $0 }?.notices ?? []) + verification.notices(store.files)
-            + (try NodeNotice.flagged(LogReader(store.files), wall: WallClock.now))
+            + (try NodeNotice.flagged(LogReader(store.files), wall: WallClock.now)) + (refusal.map { [$0] } ?? [])
         let settlements = try settlements(of: all)
         let notices = all.map { (notice: $0, settlement: $0.settlement(among: settlements)) }
         // Also what another node has settled.
@@ -87,7 +87,7 @@ extension Service {
     /// What was settled, for notices that ask for it: looked up only when there is one. While the views are built anew each
     /// counts as open, so that the status of a node can be read at any time.
     private func settlements(of notices: [NodeNotice]) throws(StoreError) -> [Settlement] {
-        guard !notices.isEmpty else { return [] }
+        guard notices.contains(where: { $0.of != nil }) else { return [] }
         // After a start the views may lack the newest events for a moment, and with them what settled a notice.
         if !views.isRebuilding { _ = views.wait(for: views.top, milliseconds: Self.patience) }
         do throws(StoreError) {

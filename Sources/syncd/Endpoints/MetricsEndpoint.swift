@@ -118,8 +118,9 @@ extension Service {
         if verification.period > 0 {
             text.gauge(
                 "syncd_log_proven_timestamp_seconds",
-                "When the daemon's last verification of the log ended, Unix time; 0 before the first.",
-                [([], Double(verification.record?.ended ?? 0) / 1_000)])
+                "When the daemon's last verification of the log ended that found nothing to contradict, Unix time; 0 before "
+                    + "the first.",
+                [([], Double(verification.record?.proven ?? 0) / 1_000)])
         }
         text.gauge(
             "syncd_backup_last_success_timestamp_seconds",

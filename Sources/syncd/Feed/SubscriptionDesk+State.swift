@@ -267,6 +267,7 @@ extension SubscriptionDesk {
             }
         } catch {
             for promise in waiting {
+                if let acks = promise.acks { takeBack(acks) }
                 guard case .appended(_, let answer) = promise.answer else {
                     promise.exchange.refuse(error)
                     continue
@@ -274,6 +275,15 @@ extension SubscriptionDesk {
                 promise.exchange.note(error)
                 promise.exchange.send(answer(AckedDeliveries(ErrorCode(error), error.told)))
             }
+        }
+    }
+
+    /// Who has sent these acks is told that they do not count.
+    func takeBack(_ acks: Acks) {
+        for (dot, open) in acks.taken {
+            let stored = try? currentLog().event(dot)
+            running[acks.name]?.machine.refused(
+                dot, open, stored.map { ($0.event.header, $0.position) }, now: Self.now)
         }
     }
 

@@ -60,6 +60,14 @@ final class SubscriptionDesk {
 
         let exchange: HTTPExchange
         let answer: Answer
+        /// What does not count if it cannot be put away.
+        var acks: Acks?
+    }
+
+    /// Acks that a request has brought, and how their events were open before.
+    struct Acks {
+        let name: String
+        var taken: [(dot: Dot, open: SubscriptionMachine.Open?)] = []
     }
 
     /// Most who wait or have a stream.

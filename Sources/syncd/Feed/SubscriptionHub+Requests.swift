@@ -97,8 +97,9 @@ extension SubscriptionHub {
                 desk.pulls[id] = pull
             } else {
                 guard exchange.takes(done, "ack", of: record) else { return }
-                pull.acked = try acknowledge(done, record, desk).members
-                desk.promises.append(.init(exchange: exchange, answer: .pull(id, pull)))
+                let (acked, acks) = try acknowledge(done, record, desk)
+                pull.acked = acked.members
+                desk.promises.append(.init(exchange: exchange, answer: .pull(id, pull), acks: acks))
             }
             again(desk.serve(name, durable: durable), name)
         case .deliveries(let window, let isEventStream):
@@ -186,8 +187,9 @@ extension SubscriptionHub {
         }
         guard exchange.takes(tokens, "deliveries", of: record) else { return }
         if case .ack = action {
-            let body = Array("{\(try acknowledge(tokens, record, desk).members)}\n".utf8)
-            desk.promises.append(.init(exchange: exchange, answer: .body(body)))
+            let (acked, acks) = try acknowledge(tokens, record, desk)
+            let body = Array("{\(acked.members)}\n".utf8)
+            desk.promises.append(.init(exchange: exchange, answer: .body(body), acks: acks))
             return again(desk.serve(record.name, durable: durable), record.name)
         }
         for token in tokens { desk.running[record.name]?.machine.heard(token.dot, desk.number(token)) }
@@ -218,17 +220,24 @@ extension SubscriptionHub {
         again(desk.serve(record.name, durable: durable), record.name)
     }
 
-    /// What came of it: to be told when it is put away.
+    /// What came of it: to be told when it is put away. What does not count then, or where this throws, is taken back.
     private func acknowledge(
         _ tokens: [DeliveryToken], _ record: SubscriptionRecord, _ desk: SubscriptionDesk
-    ) throws(StoreError) -> AckedDeliveries {
+    ) throws(StoreError) -> (told: AckedDeliveries, acks: SubscriptionDesk.Acks) {
         let name = record.name
+        // A snapshot may have taken the log's place: then the machine is another one.
+        let log = try desk.currentLog()
         var acked = AckedDeliveries()
+        var acks = SubscriptionDesk.Acks(name: name)
         var notOpen: [Dot] = []
         var told: Set<Dot> = []
         for token in tokens where told.insert(token.dot).inserted {
             let number = desk.number(token)
-            let mark = { (try? desk.currentLog().event(token.dot)).map { ConversationMark(of: $0.event.header) } }
+            let mark = { (try? log.event(token.dot)).map { ConversationMark(of: $0.event.header) } }
+            let (open, before) = (desk.running[name]?.machine.open(token.dot), desk.running[name]?.machine.revision)
+            defer {
+                if desk.running[name]?.machine.revision != before { acks.taken.append((token.dot, open)) }
+            }
             switch desk.running[name]?.machine.ack(token.dot, number: number, now: SubscriptionDesk.now, mark: mark) {
             case .done: acked.done += 1
             case .notOpen:
@@ -241,10 +250,15 @@ extension SubscriptionHub {
             }
         }
         // The log is asked about those alone: an ack in time costs nothing more.
-        guard !notOpen.isEmpty else { return acked }
-        let parked = try desk.allRecords().parked(record.id, among: notOpen)
-        _ = try desk.free(parked, of: record)
-        return acked
+        guard !notOpen.isEmpty else { return (acked, acks) }
+        do throws(StoreError) {
+            let parked = try desk.allRecords().parked(record.id, among: notOpen)
+            _ = try desk.free(parked, of: record)
+        } catch {
+            desk.takeBack(acks)
+            throw error
+        }
+        return (acked, acks)
     }
 
     /// Acks deliveries whose events are stored, and sends what `answer` makes of it: the events stand whatever comes of the acks.
@@ -267,8 +281,8 @@ extension SubscriptionHub {
                     return exchange.send(answer(AckedDeliveries(.elsewhere, home)))
                 }
                 try desk.start(record)
-                let acked = try acknowledge(tokens, record, desk)
-                desk.promises.append(.init(exchange: exchange, answer: .appended(acked, answer)))
+                let (acked, acks) = try acknowledge(tokens, record, desk)
+                desk.promises.append(.init(exchange: exchange, answer: .appended(acked, answer), acks: acks))
                 again(desk.serve(record.name, durable: durable), record.name)
             } catch {
                 exchange.note(error)

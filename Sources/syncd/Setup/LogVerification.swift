@@ -91,7 +91,8 @@ final class LogVerification: Sendable {
         do throws(StoreError) {
             let told = KnownHead.told(to: files)
             let report = try Verifier(files, known: told.heads, unread: told.unread, threads: 1).run(asGuest: term)
-            let record = VerificationRecord(report, began: began, ended: WallClock.now)
+            let last = state.withLock { $0.record }
+            let record = VerificationRecord(report, began: began, ended: WallClock.now, after: last)
             state.withLock { $0.record = record }
             tell(record, log)
             try record.keep(files)

@@ -113,7 +113,8 @@ final class FaultInjector {
         }
 
         static int is_ours(const char *name) {
-            return strncmp(name, "log.db", 6) == 0 || strncmp(name, "views.", 6) == 0;
+            return strncmp(name, "log.db", 6) == 0 || strncmp(name, "views.", 6) == 0
+                || strncmp(name, "subs.db", 7) == 0;
         }
 
         static int sync_call(const char *call, long number, int fd) {

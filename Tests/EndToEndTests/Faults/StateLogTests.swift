@@ -30,8 +30,27 @@ struct StateLogTests {
         usleep(2_500_000)
         #expect(count("appends are refused: ", in: node) == 1, "\(node.said)")
         #expect(count("appends are taken again", in: node) == 0)
+        func refusals() throws -> [[String: Any]] {
+            let notices = try node.status()["notices"] as? [[String: Any]] ?? []
+            return notices.filter { $0["code"] as? String == "APPENDS_REFUSED" }
+        }
+        // All who are asked say it, and say it once.
+        let notice = try #require(try refusals().first)
+        let text = try #require(notice["text"] as? String)
+        #expect(text.hasPrefix("appends are refused: views: ") && notice["severity"] as? String == "warning")
+        let reason = try #require((try node.status()["problems"] as? [String])?.first)
+        #expect(text.contains(reason))
+        for command in ["status", "doctor"] {
+            let run = try node.syncctl(command)
+            #expect(run.code == 2 && run.output.contains("APPENDS_REFUSED"), "\(run.output)")
+            #expect(run.output.components(separatedBy: reason).count == 2, "\(run.output)")
+        }
+        let metrics = api.ask("GET", "/metrics")?.2 ?? ""
+        #expect(metrics.contains(#"syncd_finding{code="APPENDS_REFUSED"} 1"#))
+        #expect(try node.syncctl("doctor", "settle", "APPENDS_REFUSED").code != 0)
         try faults.mend()
         #expect(wait { count("appends are taken again", in: node) == 1 }, "\(node.said)")
+        #expect(try refusals().isEmpty && node.syncctl("doctor").code == 0)
         #expect(node.terminate() == 0)
     }
 

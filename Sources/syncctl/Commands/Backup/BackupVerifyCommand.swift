@@ -16,8 +16,9 @@ enum BackupVerifyCommand {
                 Segments that backups share are read once. Every file must have its SHA-256, every event must hash to the root of its \
                 origin, and the heads over the roots must be signed. Attachments are read, too. Exit code 3 when a backup is not whole, or \
                 has an event whose payload is gone without an erasure, or is there though it was erased; each such file is named. Exit \
-                code 2 when one is not signed by its node, when they are of several nodes, or when there are rows that no backup \
-                names: a run was broken off, or a manifest is gone.
+                code 2 when one is not signed by its node, when they are of several nodes, when one has files or cosignatures that are none of \
+                a store's, or when there are rows that no backup names: a run was broken off, or a manifest is gone. Whose signature a backup has \
+                is told; compare the node with the one you know.
                 """), run: run)
 
     private static func run(_ session: Session) throws(CommandFailure) -> ExitCode {
@@ -42,6 +43,7 @@ enum BackupVerifyCommand {
             line.add("findings", report.findings.count)
             line.add("leftovers", report.leftovers)
             line.add("unnamed", report.unnamed)
+            line.add("strange", report.strange)
             line.add("milliseconds", milliseconds)
         }
         if !report.findings.isEmpty || !report.broken.isEmpty { return .integrityFailure }
@@ -53,8 +55,9 @@ enum BackupVerifyCommand {
         if report.unnamed > 0 {
             session.remark(.backupUnnamed, session.counted(report.unnamed, .segment))
         }
+        if !report.strange.isEmpty { session.remark(.backupStrange, report.strange.joined(separator: "; ")) }
         let isWhole = report.proven.allSatisfy(\.isSigned) && report.nodes.count == 1 && report.unnamed == 0
-        return isWhole ? .success : .degraded
+        return isWhole && report.strange.isEmpty ? .success : .degraded
     }
 
     private static func json(_ report: RepositoryReport, _ session: Session) throws(CommandFailure) {
@@ -76,7 +79,10 @@ enum BackupVerifyCommand {
         }
         for id in report.broken { try session.output.line(session.shown(.backupIsBroken, id)) }
         for manifest in report.proven {
-            let remark = manifest.isSigned ? "" : ", " + session.shown(.backupUnsigned)
+            let remark =
+                manifest.isSigned
+                ? session.shown(.backupSigned, Sanitizer.line(manifest.name), manifest.node.short)
+                : session.shown(.backupUnsigned)
             let told = session.shown(
                 .backupVerified, manifest.id, session.counted(manifest.position, .event), remark)
             try session.output.line(told)

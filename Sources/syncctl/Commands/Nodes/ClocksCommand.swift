@@ -32,11 +32,7 @@ enum ClocksCommand {
         }
         try session.end(count: peers.count + flagged.count)
         let isOff = peers.contains { HybridClock.isOff($0.integer("clock_offset_ms") ?? 0) }
-        return isOff || flagged.contains { isAhead($0, now) } ? .degraded : .success
-    }
-
-    private static func isAhead(_ origin: FlaggedOrigin, _ now: Int64) -> Bool {
-        origin.last.milliseconds > now + HybridClock.bound
+        return isOff || flagged.contains { $0.isAhead(of: now) } ? .degraded : .success
     }
 
     private static func json(
@@ -56,7 +52,7 @@ enum ClocksCommand {
             line.add("node", origin.node.description)
             line.add("ahead_ms", origin.skew.ahead)
             line.add("seen", Timestamp.text(origin.skew.at))
-            line.add("is_ahead", isAhead(origin, now))
+            line.add("is_ahead", origin.isAhead(of: now))
             try session.output.line(line)
         }
     }
@@ -82,6 +78,6 @@ enum ClocksCommand {
     private static func text(_ origin: FlaggedOrigin, _ now: Int64, _ session: Session) -> String {
         session.shown(
             .flaggedOrigin, "\(origin.origin)", origin.node.short, String(origin.skew.ahead / 1_000),
-            session.clock(origin.skew.at), session.shown(isAhead(origin, now) ? .stillAhead : .rightAgain))
+            session.clock(origin.skew.at), session.shown(origin.isAhead(of: now) ? .stillAhead : .rightAgain))
     }
 }

@@ -90,7 +90,7 @@ struct DaemonStatus {
             try PeerTable.show(pending: pending, session)
         }
         for finding in findings.open { try finding.show(session) }
-        for problem in object.strings("problems") ?? [] {
+        for problem in findings.untold(object.strings("problems") ?? []) {
             try session.output.line(Sanitizer.line(session.shown(.problem, problem)))
         }
     }
