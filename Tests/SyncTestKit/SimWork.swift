@@ -457,8 +457,11 @@ final class SimWork {
                 return other.desk?.readRecords().all[name].map { $0.id != record.id } ?? false
             }
             if isElsewhere { continue }
-            let base = base(record, at: node)
-            // Where a node has failed those that are left may never meet: any of them may be the one that knows.
+            // Where a node has failed, or has left, those that are left may never meet: any of them may be the one that knows, also of a
+            // place that was set since.
+            let bases = sound.compactMap { other in
+                (other.desk?.readRecords().record(record.id)).map { base($0, at: other) }
+            }
             let told = sound.compactMap { $0.desk?.readRecords().parked(record.id).values.map(\.event) }
             let parked = Set(told.joined())
             for other in sound {
@@ -467,26 +470,27 @@ final class SimWork {
             }
             for stored in node.store.log.events {
                 let header = stored.event.header
-                guard record.definition.wants(header), !base.contains(header.dot),
+                guard record.definition.wants(header), !bases.contains(where: { $0.contains(header.dot) }),
                     !sim.checks.isTainted(header.dot.origin), !fate.acked.contains(header.dot),
                     !parked.contains(header.id)
                 else { continue }
                 // Its home may be one of those that it cannot reach.
                 guard sound.allSatisfy({ $0.store.log.event(header.dot) != nil }) else { continue }
                 // One of two of the same.
-                if isTwinDone(header, fate, base) { continue }
+                if isTwinDone(header, fate, bases) { continue }
                 return "\(name): \(header.dot) is neither acked nor parked"
             }
         }
         return nil
     }
 
-    private func isTwinDone(_ header: EventHeader, _ fate: Fate, _ base: VersionVector) -> Bool {
+    private func isTwinDone(_ header: EventHeader, _ fate: Fate, _ bases: [VersionVector]) -> Bool {
         // The home may have the other one of an origin with two histories, which not all nodes get.
         sim.nodes.contains { other in
-            other.store.log.events.contains {
-                $0.event.header.id == header.id
-                    && (fate.acked.contains($0.event.header.dot) || base.contains($0.event.header.dot))
+            other.store.log.events.contains { stored in
+                let dot = stored.event.header.dot
+                return stored.event.header.id == header.id
+                    && (fate.acked.contains(dot) || bases.contains { $0.contains(dot) })
             }
         }
     }
