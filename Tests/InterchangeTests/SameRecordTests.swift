@@ -70,7 +70,7 @@ struct SameRecordTests {
         // Each comes with the event that an import without the option makes of it.
         #expect(windows.others.map { $0.map(\.id) } == [[plain.events[0].id], [plain.events[1].id], []])
         #expect(
-            windows.others[0][0].object.object("source")?.string("id")
+            windows.others[0].first?.object.object("source")?.string("id")
                 == plain.events[0].object.object("source")?.string("id"))
         #expect(try read(Self.phone("Me"), "a.txt", .kakaotalk, me: "홍길동").others[0].count == 2)
         // Without the option no id changes.
