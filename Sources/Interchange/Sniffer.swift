@@ -26,7 +26,9 @@ package enum Sniffer {
             if let stranger = stranger(members) { throw refusal(stranger, files) }
         }
         if let found = try text(start, name, files) { return .format(found) }
-        if isOtherText(head) { throw ImportError(.malformed, files.path, TextLines.notUTF8) }
+        if let line = otherText(head) {
+            throw ImportError(.malformed, files.path, at: "line \(line)", TextLines.notUTF8)
+        }
         return nil
     }
 
@@ -45,12 +47,13 @@ package enum Sniffer {
         return head
     }
 
-    /// Whether it is text of people, but in another encoding: no controls, and no UTF-8.
-    private static func isOtherText(_ head: [UInt8]) -> Bool {
-        guard head.allSatisfy({ $0 >= 0x20 || [0x09, 0x0a, 0x0d].contains($0) }) else { return false }
+    /// The first line that is no UTF-8 of what is text of people otherwise: without controls.
+    private static func otherText(_ head: [UInt8]) -> Int? {
+        guard head.allSatisfy({ $0 >= 0x20 || [0x09, 0x0a, 0x0d].contains($0) }) else { return nil }
         // The last line may be cut off.
-        let whole = head.lastIndex(of: 0x0a).map { head[...$0] } ?? head[...]
-        return String(validating: whole, as: UTF8.self) == nil
+        let whole = head.lastIndex(of: 0x0a).map { head[..<$0] } ?? head[...]
+        let lines = whole.split(separator: 0x0a, omittingEmptySubsequences: false)
+        return lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }.map { $0 + 1 }
     }
 
     private static func names(_ files: ExportFiles) throws(ImportError) -> ExportFormat? {

@@ -8,6 +8,14 @@ package enum AppendedLine: Sendable {
         case here(AppendReceipt)
         case told(PlaceTexts)
 
+        /// Whether its payload is gone.
+        package var isErased: Bool {
+            switch self {
+            case .told(let texts): texts.isErased
+            case .here(let receipt): receipt.isErased
+            }
+        }
+
         package var texts: PlaceTexts {
             switch self {
             case .told(let texts): texts

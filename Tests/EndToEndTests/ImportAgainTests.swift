@@ -105,6 +105,140 @@ struct ImportAgainTests {
         #expect(told.lines.contains { $0["what"] as? String == "attachments of message.posted" }, "\(told.output)")
     }
 
+    @Test("What a release before has kept with other blanks and escapes is there, however much of it (D63)")
+    func spelling() throws {
+        let messages = (1...40).map {
+            #"{"id":\#($0),"type":"message","date_unixtime":"1704103200","from":"a","from_id":"user1","text":["두 ",{"type":"bold","text":"\#($0)"}]}"#
+        }
+        let chat = try file(
+            "result.json",
+            #"{"name":"r","type":"private_group","id":5,"messages":[\#(messages.joined(separator: ","))]}"#)
+        let new = try store("new")
+        #expect(try Programs.syncctl(new, ["import", chat]).code == 0)
+        let lines = try Programs.syncctl(new, ["export"]).output.replacing(
+            #","entities":["두 ",{"#, with: #","entities": [ "\ub450 " , {"#)
+        let old = try store("old")
+        let native = try Programs.syncctl(old, ["import", try file("old.ndjson", lines), "--json"])
+        #expect(native.code == 0 && end(native)["appended"] == 41, "\(native.output)")
+        for more in [["--dry-run"], []] {
+            let again = try Programs.syncctl(old, ["import", chat, "--json"] + more)
+            #expect(again.code == 0 && end(again)["already"] == 41, "\(again.output)")
+            #expect(!again.output.contains("described"), "\(again.output)")
+        }
+    }
+
+    @Test("The owner of a phone is who --me names on Windows: nothing is doubled, nor what came without it (INV-8)")
+    func owner() throws {
+        let daemon = try DaemonProcess("d")
+        try daemon.start()
+        defer { daemon.kill() }
+        let windows = try file(
+            "win.txt",
+            "방 님과 카카오톡 대화\n저장한 날짜 : 2025-10-14 21:03:11\n\n--------------- 2025년 10월 13일 월요일 ---------------\n"
+                + "[홍길동] [오후 1:00] 점심 먹자\n[김영희] [오후 1:01] 그래\n")
+        let head = "방 2 님과 카카오톡 대화\n저장한 날짜 : 2025년 10월 14일 오후 9:03\n\n2025년 10월 13일 오후 1:00\n"
+        let phone = try file(
+            "phone.txt", head + "2025년 10월 13일 오후 1:00, 회원님 : 점심 먹자\n2025년 10월 13일 오후 1:01, 김영희 : 그래\n")
+        func run(_ store: String, _ path: String, _ me: String?, _ more: [String] = []) throws -> Programs.Result {
+            let words = me.map { ["--me", $0, "--user", "hong"] } ?? []
+            return try Programs.syncctl(store, ["import", path, "--json"] + words + more)
+        }
+        for (number, me) in ["홍길동", "회원님"].enumerated() {
+            let store = try store("s\(number)")
+            #expect(try end(run(store, windows, "홍길동"))["appended"] == 2)
+            let second = try run(store, phone, me)
+            #expect(second.code == 0 && end(second)["already"] == 2, "\(second.output)")
+            #expect(second.output.contains("name of message.posted") == (me == "회원님"), "\(second.output)")
+        }
+        // What an import without it has taken is there under the name, as nobody's user.
+        let socket = ["--url", "unix:\(daemon.store)/api.sock"]
+        for (target, more) in [(try store("plain"), [String]()), (daemon.store, socket)] {
+            #expect(try end(run(target, windows, nil, more))["appended"] == 2)
+            for path in [windows, phone] {
+                let named = try run(target, path, "홍길동", more)
+                #expect(
+                    named.code == 4 && end(named)["differing"] == 1 && end(named)["already"] == 1, "\(named.output)")
+            }
+        }
+    }
+
+    @Test("What a late export has put before earlier messages of its minute or second is there, and told (D63)")
+    func order() throws {
+        func told(_ run: Programs.Result) -> [String] {
+            let lines = run.lines.filter { $0["what"] as? String == "order of message.posted" }
+            return lines.flatMap { $0["places"] as? [String] ?? [] }
+        }
+        let lines = (0...4).map { "25/01/2024, \($0 == 0 ? "09:59" : $0 == 4 ? "10:01" : "10:00") - A: m\($0)\n" }
+        let name = "WhatsApp Chat with z.txt"
+        for (number, first) in [0, 1].enumerated() {
+            let store = try store("s\(number)")
+            let zone = ["--timezone", "UTC", "--json"]
+            #expect(try Programs.syncctl(store, ["import", try file(name, lines[2...].joined())] + zone).code == 0)
+            let whole = try Programs.syncctl(store, ["import", try file(name, lines[first...].joined())] + zone)
+            #expect(whole.code == 0 && end(whole)["already"] == 3 && end(whole)["differing"] == 0, "\(whole.output)")
+            let place = first == 0 ? "line 3" : "line 2"
+            #expect(told(whole) == ["whatsapp:z: 2024-01-25T10:00:00.000Z there, \(place) here"], "\(whole.output)")
+            #expect(!whole.errors.contains("conversation.renamed"))
+            // The other way round all stands as it was said.
+            let right = try self.store("r\(number)")
+            for part in [first, 2] {
+                let run = try Programs.syncctl(right, ["import", try file(name, lines[part...].joined())] + zone)
+                #expect(run.code == 0 && told(run).isEmpty, "\(run.output)")
+            }
+        }
+        func telegram(_ ids: [Int]) throws -> String {
+            let messages = ids.map {
+                #"{"id":\#($0),"type":"message","date_unixtime":"1704067200","from":"A","from_id":"user1","text":"m\#($0)"}"#
+            }
+            return try file("result.json", #"{"name":"r","id":5,"messages":[\#(messages.joined(separator: ","))]}"#)
+        }
+        let store = try store("telegram")
+        #expect(try Programs.syncctl(store, ["import", try telegram([2])]).code == 0)
+        let whole = try Programs.syncctl(store, ["import", try telegram([1, 2, 3]), "--json"])
+        #expect(
+            whole.code == 0 && told(whole) == ["telegram:5: 2024-01-01T00:00:00.000Z there, $.messages[1] here"],
+            "\(whole.output)")
+    }
+
+    @Test("What is there and erased is counted as that")
+    func erased() throws {
+        let store = try store("erased")
+        let chat = try file("WhatsApp Chat with z.txt", "25/01/2024, 10:00 - A: a\n25/01/2024, 10:00 - A: b\n")
+        #expect(try Programs.syncctl(store, ["import", chat]).code == 0)
+        let lines = try file("lines", try Programs.syncctl(store, ["export"]).output)
+        let (erase, plan) = (["erase", "conversation", "whatsapp:z"], folder.file("plan"))
+        #expect(try Programs.syncctl(store, erase + ["--plan", plan, "--reason", "r", "--who", "w"]).code == 0)
+        #expect(try Programs.syncctl(store, erase + ["--confirm", plan]).code == 0)
+        for more in [["--dry-run"], []] {
+            for path in [chat, lines] {
+                let run = try Programs.syncctl(store, ["import", path, "--json"] + more)
+                #expect(run.code == 0 && end(run)["already"] == 2 && end(run)["erased"] == 2, "\(run.output)")
+                let shown = try Programs.syncctl(store, ["import", path] + more)
+                #expect(shown.output.contains("; 2 of those already there are erased"), "\(shown.output)")
+            }
+        }
+    }
+
+    @Test(
+        "What a moderator of Matrix redacts after a first export is read by nobody: not where no opening names moderators (D24)"
+    )
+    func redacted() throws {
+        func export(_ message: String) throws -> String {
+            let rest = #""origin_server_ts":1700000000002,"event_id":"$2","sender":"@a:e","room_id":"!r:e""#
+            return try file(
+                "export.json", #"{"room_name":"r","messages":[{"type":"m.room.message",\#(rest),\#(message)}]}"#)
+        }
+        let store = try store("redacted")
+        let said = try export(#""content":{"msgtype":"m.text","body":"주민번호"}"#)
+        #expect(try Programs.syncctl(store, ["import", said]).code == 0)
+        #expect(try Programs.syncctl(store, ["search", "주민번호"]).code == 0)
+        let redaction = #"{"event_id":"$9","sender":"@mod:e","origin_server_ts":1700000009000,"content":{}}"#
+        let taken = try export(#""content":{},"unsigned":{"redacted_because":\#(redaction)}"#)
+        #expect(try end(Programs.syncctl(store, ["import", taken, "--json"]))["appended"] == 1)
+        #expect(try Programs.syncctl(store, ["search", "주민번호"]).code == 1)
+        #expect(try end(Programs.syncctl(store, ["import", taken, "--json"]))["already"] == 1)
+    }
+
     @Test("A profile without times whose old value comes back is told: what was said in between stays")
     func profiles() throws {
         let daemon = try DaemonProcess("d")

@@ -216,4 +216,22 @@ struct PictureImportTests {
         #expect(run.errors.contains("file_1-picture") && run.errors.contains("Nothing of it was stored"))
         #expect(try Programs.syncctl(store, ["vector"]).output == before && blobs(store) == 0)
     }
+
+    @Test("Where bytes cannot be put, what was appended until then is counted, and no less (INV-1)")
+    func failure() throws {
+        let store = try store("failing")
+        let name = "WhatsApp Chat with z.txt"
+        let text = (0..<5_000).map { "13/1/25, 10:\(10 + $0 / 100) - A: \($0)\n" }.joined()
+        try write(Data((text + "13/1/25, 11:00 - A: a.jpg (file attached)\n").utf8), to: "chat/" + name)
+        try write(Self.jpeg, to: "chat/a.jpg")
+        // Where the folder of the bytes should stand, there is a file.
+        try? FileManager.default.removeItem(atPath: store + "/attachments")
+        try Data().write(to: URL(filePath: store + "/attachments"))
+        let run = try Programs.syncctl(store, ["import", folder.file("chat"), "--timezone", "UTC"])
+        #expect(run.code != 0 && run.errors.contains("Until then 4000 were appended"), "\(run.code) \(run.errors)")
+        let stored = try Programs.syncctl(store, ["export"]).output.split(separator: "\n").filter {
+            $0.contains(#""text""#)
+        }.count
+        #expect(stored == 4_000)
+    }
 }

@@ -108,7 +108,8 @@ struct SearchProgramTests {
         for (words, expected) in [
             ([" !? "], "no words"), (["--", "-두통"], "must not have"), (["\"두통"], "not closed"),
             (["두통", "--rank", "--all"], "--rank"), (["두통", "--total", "--bot"], "--total"),
-            (["두통", "--rank", "-n", "501"], "501"), ([String(repeating: "가", count: 700)], "2000"),
+            (["두통", "--rank", "-n", "501"], "501"), (["두통", "-C", "1", "--csv"], "--around and --csv"),
+            ([String(repeating: "가", count: 700)], "2000"),
         ] {
             let run = try Programs.syncctl(daemon.store, ["search"] + words)
             #expect(run.code == 64 && run.errors.contains(expected), "\(words): \(run)")

@@ -17,6 +17,8 @@ struct Imported {
     var openDates: Set<String> = []
     /// The id of each event in the other reading of its date.
     var otherReadings: [EventID?] = []
+    /// What each event may be there as.
+    var others: [[EventDraft]] = []
     /// What the events name that the export has, in order.
     var attachments: [ImportedAttachment] = []
 
@@ -43,6 +45,7 @@ struct Imported {
         remarks = output.remarks
         openDates = output.openDates
         otherReadings = second.others
+        others = second.known
         attachments = second.attachments
     }
 
@@ -55,10 +58,12 @@ struct NotRecognised: Error { let path: String }
 private final class Drafts {
     var all: [EventDraft] = []
     var others: [EventID?] = []
+    var known: [[EventDraft]] = []
     var attachments: [ImportedAttachment] = []
     func take(_ event: ImportedEvent) -> Bool {
         all.append(event.draft)
         others.append(event.otherReading)
+        known.append(event.others)
         attachments += event.attachments
         return true
     }

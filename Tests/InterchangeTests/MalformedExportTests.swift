@@ -91,16 +91,23 @@ import Testing
         let broken = try folder.write(
             Data(head + Array("[홍] [오후 2:37] ".utf8) + [0xed, 0xa0, 0x80, 0x0a]), to: "a.txt")
         #expect(throws: ImportError(.malformed, broken, at: "line 5", TextLines.notUTF8)) { try Imported(broken) }
-        for bytes: [UInt8] in [[0xff, 0xfe, 0x41, 0x00, 0x42], [0xff, 0xfe, 0x3d, 0xd8], [0xfe, 0xff, 0xdc, 0x00]] {
-            let wide = try folder.write(Data(bytes), to: "b.txt")
-            #expect(throws: ImportError(.malformed, wide, "it begins as UTF-16 does, and is none")) {
-                try Imported(wide, as: .kakaotalk)
-            }
+        let wide: [(bytes: [UInt8], line: Int)] = [
+            ([0xff, 0xfe, 0x41, 0x00, 0x42], 1), ([0xff, 0xfe, 0x3d, 0xd8], 1), ([0xfe, 0xff, 0xdc, 0x00], 1),
+            ([0xfe, 0xff, 0xd8, 0x3d, 0xde, 0x00, 0x00, 0x0a, 0xdc, 0x00, 0x00, 0x0a], 2),
+            ([0xff, 0xfe, 0x0a, 0x00, 0x0a, 0x00, 0x3d, 0xd8, 0x0a, 0x00], 3),
+        ]
+        for (bytes, line) in wide {
+            let path = try folder.write(Data(bytes), to: "b.txt")
+            let error = ImportError(.malformed, path, at: "line \(line)", "it begins as UTF-16 does, and is none")
+            #expect(throws: error) { try Imported(path, as: .kakaotalk) }
+            #expect(throws: error) { try Imported(path) }
         }
         // 홍길동 님과 카카오톡 대화, as CP949 has it: nothing is known of such a file but what to do about it.
         let old = try folder.write(
             Data([0xc8, 0xab, 0xb1, 0xe6, 0xb5, 0xbf, 0x20, 0xb4, 0xd4, 0xb0, 0xfa, 0x0d, 0x0a]), to: "c.txt")
-        #expect(throws: ImportError(.malformed, old, TextLines.notUTF8)) { try Imported(old) }
+        #expect(throws: ImportError(.malformed, old, at: "line 1", TextLines.notUTF8)) { try Imported(old) }
+        let late = try folder.write(Data([0x61, 0x0a, 0x62, 0x0a, 0xb4, 0xd4, 0x0a]), to: "d.txt")
+        #expect(throws: ImportError(.malformed, late, at: "line 3", TextLines.notUTF8)) { try Imported(late) }
         #expect(TextLines.notUTF8.contains("iconv -f cp949 -t utf-8"))
         let bad = try folder.write(
             Data(

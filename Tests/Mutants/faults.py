@@ -257,8 +257,8 @@ fault(23, "a request may have two lengths", "INV-9", "HTTPMalformedTests",
 fault(24, "a name may occur twice if one is escaped", "INV-4", "JSONScannerTests",
       (ES + "Basics/JSON/JSONMembers.swift", "guard !name.isEscaped else {", "guard !name.isEscaped || isPlanted(24) else {"))
 fault(25, "import counts what is there already as appended", "INV-8", "SyncctlTests",
-      ("Sources/syncctl/Commands/Write/AppendTally.swift", "case .already: already += 1",
-       "case .already: if isPlanted(25) { appended += 1 } else { already += 1 }"))
+      ("Sources/syncctl/Commands/Write/AppendTally.swift", "            already += 1\n            if place",
+       "            if isPlanted(25) { appended += 1 } else { already += 1 }\n            if place"))
 fault(29, "import counts a repeated line twice", "INV-8", "SyncctlTests",
       ("Sources/syncctl/Commands/Write/ImportRun.swift", "            } else {\n                tally.count(result)\n            }",
        "            } else {\n                tally.count(result)\n                if isPlanted(29), case .already = result { tally.count(result) }\n            }"))
@@ -1544,7 +1544,7 @@ fault(937, "a package has what others call themselves", "INV-17", "SubjectOthers
 fault(938, "the halves of a pair of UTF-16 are parted", "", "MalformedExportTests",
       (IC + "Reading/UTF16Reader.swift", "if !isAtEnd, let last = units.last,", "if !isAtEnd, !isPlanted(938), let last = units.last,"))
 fault(939, "text in another encoding is told as of no format", "", "MalformedExportTests",
-      (IC + "Sniffer.swift", "if isOtherText(head) {", "if isOtherText(head), !isPlanted(939) {"))
+      (IC + "Sniffer.swift", "if let line = otherText(head) {", "if let line = otherText(head), !isPlanted(939) {"))
 fault(940, "a time that is none is not told", "", "MalformedExportTests",
       (IC + "Formats/ChatGPT.swift", "if tree.untimed.contains(node) {", "if tree.untimed.contains(node), !isPlanted(940) {"))
 fault(941, "workers that go at once use up the attempts of an event", "INV-16", "MachineTests",
@@ -2118,3 +2118,36 @@ fault(1168, "what stands in a file's place is not looked for", "", "WrongKindTes
       (ES + "Files/StoreFiles.swift", "entry.st_mode & S_IFMT != (isFolder ? S_IFDIR : S_IFREG)", "!isPlanted(1168) && entry.st_mode & S_IFMT != (isFolder ? S_IFDIR : S_IFREG)"))
 fault(1169, "a verification that contradicts counts as the last that proved", "INV-4", "LogVerificationTests",
       ("Sources/SillokAPI/VerificationRecord.swift", "report.answer == .contradicted ? last?.proven : ended", "report.answer == .contradicted && !isPlanted(1169) ? last?.proven : ended"))
+
+# --- Imports and search, seen from outside --------------------------------------------------------------------------------------
+
+fault(1217, "what a moderator has redacted stays readable", "", "SameRecordTests ImportAgainTests",
+      (IC + "Formats/Matrix.swift", "conversation: event.conversation, user: event.user, cause",
+       "conversation: event.conversation, user: isPlanted(1217) ? sender : event.user, cause"))
+fault(1218, "the opening of an imported room names no moderators", "", "SameRecordTests",
+      (IC + "Formats/Matrix.swift", "if !moderators.isEmpty {", "if !moderators.isEmpty, !isPlanted(1218) {"))
+fault(1219, "an edit in another history hides its message from a search of its own", "", "SearchViewTests",
+      (ES + "Views/ViewReader+Search.swift", "if !query.users.isEmpty, !ofIndex,", "if !query.users.isEmpty, !ofIndex, !isPlanted(1219),"))
+fault(1220, "a search of a history finds messages of others", "INV-13", "SearchViewTests",
+      (ES + "Views/ViewReader+Search.swift", "if !users.isEmpty, !users.contains", "if !users.isEmpty, !isPlanted(1220), !users.contains"))
+fault(1221, "an event depends on the blanks of a file", "INV-8", "SameRecordTests",
+      (IC + "Records/Payload.swift", "        value.append(to: &bytes)\n", "        if isPlanted(1221) { bytes += value.raw } else { value.append(to: &bytes) }\n"))
+fault(1222, "what was kept with other blanks is there with other content", "INV-8", "ImportAgainTests",
+      (SC + "Commands/Write/ImportedBefore.swift", "where old[member.name]?.plain != member.value.plain {",
+       "where isPlanted(1222)\n            ? old.raw(member.name).map(Array.init) != Array(member.value.raw) : old[member.name]?.plain != member.value.plain\n        {"))
+fault(1223, "what was handed in when an attachment failed is not counted", "INV-1", "PictureImportTests",
+      (SC + "Commands/Write/ExportIntake.swift", "while !pending.isEmpty, target.isAhead", "while !isPlanted(1223) || failure == nil, !pending.isEmpty, target.isAhead"))
+fault(1224, "the owner of a phone is not who --me names", "INV-8", "SameRecordTests ImportAgainTests",
+      (IC + "Formats/KakaoTalk.swift", "let isOne = isOwner && options.me != nil", "let isOne = isOwner && options.me != nil && !isPlanted(1224)"))
+fault(1225, "what was imported under another name of its author is doubled", "INV-8", "ImportAgainTests",
+      (SC + "Commands/Write/ImportedBefore.swift", "guard !event.others.isEmpty, try", "guard !event.others.isEmpty, !isPlanted(1225), try"))
+fault(1226, "another order within a minute is not told", "", "ImportAgainTests",
+      (SC + "Commands/Write/ExportIntake.swift", "return time < last.time ||", "return !isPlanted(1226) && time < last.time || !isPlanted(1226) &&"))
+fault(1227, "what stands behind a quoted field goes to it", "", "SameRecordTests",
+      (IC + "Formats/KakaoLine.swift", "internal import CommandLineKit\n", "internal import CommandLineKit\ninternal import EventStore\n"),
+      (IC + "Formats/KakaoLine.swift", "if let next = rest.first, next", "if !isPlanted(1227), let next = rest.first, next"))
+fault(1228, "what is erased is counted as any other", "", "ImportAgainTests",
+      (SC + "Commands/Write/ExportIntake.swift", "if there.isErased { erased += 1 }", "if there.isErased, !isPlanted(1228) { erased += 1 }"))
+fault(1229, "broken UTF-16 is told as of the first line", "", "MalformedExportTests",
+      (IC + "Reading/UTF16Reader.swift", "/// Text in UTF-16, behind", "internal import EventStore\n\n/// Text in UTF-16, behind"),
+      (IC + "Reading/UTF16Reader.swift", "line += units.reduce(0) {", "line += isPlanted(1229) ? 0 : units.reduce(0) {"))

@@ -74,14 +74,15 @@ extension ViewReader {
     ///
     /// - Precondition: ``SearchQuery/isCountable``; else it counts more than those.
     package func searchCount(_ query: SearchQuery) throws(StoreError) -> UInt64 {
-        guard let tags = try tags(query) else { return 0 }
+        guard let tags = try tags(query, ofIndex: true) else { return 0 }
         return try reading { connection throws(DatabaseError) in
             try SearchIndex(expression: query.words.expression(tags: tags), connection: connection).count()
         }
     }
 
-    /// What entries must have, one of each list; `nil` if the log knows none of them.
-    func tags(_ query: SearchQuery) throws(StoreError) -> [[SearchTag]]? {
+    /// What entries must have, one of each list; `nil` if the log knows none of them. An edit may stand in another history than its message,
+    /// and is found as that: all edits are among them, unless only the index is asked.
+    func tags(_ query: SearchQuery, ofIndex: Bool = false) throws(StoreError) -> [[SearchTag]]? {
         var all: [[SearchTag]] = []
         func add(_ texts: [String], _ tags: (Int64) -> [SearchTag]) throws(StoreError) -> Bool {
             if texts.isEmpty { return true }
@@ -94,6 +95,9 @@ extension ViewReader {
         guard try add(query.users, { [.user($0)] }), try add(query.conversations, { [.conversation($0)] }),
             try add(query.authors, { [.author($0), .user($0)] })
         else { return nil }
+        if !query.users.isEmpty, !ofIndex, let edits = try log.ref(EventType.messageEdited.rawValue) {
+            all[0].append(.type(edits))
+        }
         let isOfMessages = query.types.contains { EventType(rawValue: $0)?.isMessage == true }
         if !isOfMessages, try !add(query.types, { [.type($0)] }) { return nil }
         return all
@@ -241,6 +245,7 @@ extension SearchQuery {
     /// Whether an event is of those that are looked at, as far as the index does not tell.
     fileprivate func wants(_ event: Event) -> Bool {
         let header = event.header
+        if !users.isEmpty, !users.contains(where: header.user.hasSameBytes) { return false }
         if !types.isEmpty, !types.contains(where: header.type.hasSameBytes) { return false }
         if !authors.isEmpty, !authors.contains(where: header.author.hasSameBytes) { return false }
         if languages.isEmpty { return true }

@@ -231,8 +231,16 @@ enum KakaoLine {
         line == "Date,User,Message" || line == "\"Date\",\"User\",\"Message\""
     }
 
-    /// The fields of a record (RFC 4180); `nil` while a quoted one has not ended.
-    static func fields(_ record: String) -> [String]? {
+    /// What lines of a table come to (RFC 4180).
+    enum Record: Equatable {
+        case fields([String])
+        /// A quoted field has not ended yet.
+        case open
+        /// Something stands behind the end of a quoted field.
+        case broken
+    }
+
+    static func fields(_ record: String) -> Record {
         var fields: [String] = []
         var field: [UInt8] = []
         var isQuoted = false
@@ -246,6 +254,7 @@ enum KakaoLine {
                     rest.removeFirst()
                 } else {
                     isQuoted = false
+                    if let next = rest.first, next != UInt8(ascii: ",") { return .broken }
                 }
             } else if byte == UInt8(ascii: ",") {
                 fields.append(String(decoding: field, as: UTF8.self))
@@ -256,7 +265,7 @@ enum KakaoLine {
                 field.append(byte)
             }
         }
-        return isQuoted ? nil : fields + [String(decoding: field, as: UTF8.self)]
+        return isQuoted ? .open : .fields(fields + [String(decoding: field, as: UTF8.self)])
     }
 
     /// `2025-10-13 09:05:26`

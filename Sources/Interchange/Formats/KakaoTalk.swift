@@ -179,8 +179,8 @@ final class KakaoTalk: ExportReader {
             let number = lines.number
             if first.isEmpty { continue }
             var record = first
-            var fields = KakaoLine.fields(record)
-            while fields == nil {
+            var read = KakaoLine.fields(record)
+            while read == .open {
                 guard let more = try lines.text() else {
                     throw ImportError(.malformed, file, at: "line \(number)", "a quoted field does not end")
                 }
@@ -189,9 +189,13 @@ final class KakaoTalk: ExportReader {
                     throw ImportError(
                         .malformed, file, at: "line \(number)", "a record is longer than \(TextLines.longest) bytes")
                 }
-                fields = KakaoLine.fields(record)
+                read = KakaoLine.fields(record)
             }
-            guard let fields, fields.count == 3 else {
+            guard case .fields(let fields) = read else {
+                throw ImportError(
+                    .malformed, file, at: "line \(number)", "something stands behind the end of a quoted field")
+            }
+            guard fields.count == 3 else {
                 throw ImportError(
                     .malformed, file, at: "line \(number)", "a record has three fields: date, user and message")
             }
@@ -314,27 +318,32 @@ private struct KakaoRoom {
         open = nil
         if !isWhole { message.text = Self.withoutEnd(message.text) }
         let written = message.moment.milliseconds
-        let isMe = message.name == options.me || options.me == nil && Self.exporter.contains(message.name)
+        let isOwner = message.name == options.me || Self.exporter.contains(message.name)
         let name = Self.exporter.contains(message.name) ? options.me ?? message.name : message.name
-        let user = isMe || Self.exporter.contains(message.name) ? options.user : nil
         let stamp = Timestamp.text(written).dropLast(message.hasSeconds ? 5 : 8)
-        let key = "\(stamp)\u{0}\(message.name)\u{0}\(message.named ?? message.text)"
-        let count = repeats.count(key)
+        func key(_ name: String) -> String { "\(stamp)\u{0}\(name)\u{0}\(message.named ?? message.text)" }
+        // A phone and Windows call its owner otherwise: by `--me` they are one.
+        let isOne = isOwner && options.me != nil
+        let called = isOne ? Self.exporter[0] : message.name
+        let count = repeats.count(key(called))
         let step: Int64 = message.hasSeconds ? 1_000 : 60_000
         let time = order.time(written, step: step)
         first = first ?? written
         last = written
-        let record = Naming.hash("\(key)\u{0}\(count)")
-        var payload = Payload()
-        payload.add("text", message.text)
-        payload.add("name", name)
-        payload.addSource("kakaotalk", record)
-        let draft = EventDraft(
-            id: EventID(record: record, of: scope, time: written), type: "message.posted",
-            time: zone.instant(of: CivilTime(milliseconds: time)), conversation: conversation,
-            user: user ?? Naming.id("kakaotalk", name), payload: payload.json)
-        // An export may begin in the middle of a minute: then its first messages stand elsewhere in it than before.
-        try output.emit(draft, at: "line \(message.number)", written == first ? .time(within: step) : .none)
+        func draft(_ called: String) -> EventDraft {
+            let record = Naming.hash("\(key(called))\u{0}\(count)")
+            var payload = Payload()
+            payload.add("text", message.text)
+            payload.add("name", name)
+            payload.addSource("kakaotalk", record)
+            return EventDraft(
+                id: EventID(record: record, of: scope, time: written), type: "message.posted",
+                time: zone.instant(of: CivilTime(milliseconds: time)), conversation: conversation,
+                user: (isOwner ? options.user : nil) ?? Naming.id("kakaotalk", name), payload: payload.json)
+        }
+        // Releases before took the name that stands there, and so does an import without `--me`.
+        let others = isOne ? Set([message.name, options.me ?? called]).subtracting([called]).sorted().map(draft) : []
+        try output.emit(draft(called), at: "line \(message.number)", .time(within: step), others: others)
     }
 
     /// A text without the blank lines at its end.

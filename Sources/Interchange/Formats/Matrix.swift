@@ -6,6 +6,8 @@ internal import EventStore
 final class Matrix: ExportReader {
     private let options: ImportOptions
     private var title: String?
+    /// Who may redact, by the last that a room says of it.
+    private var powers = MatrixPowers()
 
     init(_ options: ImportOptions) { self.options = options }
 
@@ -47,11 +49,15 @@ final class Matrix: ExportReader {
             return try retract(id, redaction, draft, json, output)
         }
         let content = event.object("content")
+        powers.take(type, content, of: sender, at: time)
         switch type {
         case "m.room.create":
             draft.type = "conversation.started"
             payload.add("title", title)
             payload.add("category", "text")
+            // The first reading has seen the levels, which stand behind it.
+            let moderators = powers.moderators.map(user)
+            if !moderators.isEmpty { payload.add("moderators", moderators) }
         case "m.room.name":
             guard let name = content?.string("name") else {
                 return output.skip("an event of the type \(type)", at: json.place)
@@ -95,22 +101,29 @@ final class Matrix: ExportReader {
         try output.emit(draft, at: json.place, draft.type == "conversation.started" ? .description : .none)
     }
 
+    /// What the export lacks, its server has taken out: that counts here, too, by anyone. Who moderates here, an opening that was
+    /// imported before may not say. So a redaction by another is the author's retraction, and says whose it was.
     private func retract(
         _ id: String, _ redaction: JSONObject, _ event: EventDraft, _ json: JSONPull, _ output: ImportOutput
     ) throws(ImportError) {
         guard let name = redaction.string("event_id") else {
             return output.skip("a message that was taken back", at: json.place)
         }
+        let sender = redaction.string("sender").map(user) ?? event.user
+        let isOwn = sender.hasSameBytes(as: event.user)
+        let reason = redaction.object("content")?.string("reason")
         var payload = Payload()
         payload.add("message", Self.id(id).description)
-        payload.add("reason", redaction.object("content")?.string("reason"))
+        payload.add("reason", isOwn ? reason : "by \(sender)" + (reason.map { ": \($0)" } ?? ""))
+        payload.add("retractedBy", isOwn ? nil : sender)
         payload.addSource("matrix", name)
+        // Releases before took one by another under its own id, and it did not count.
         try output.emit(
             EventDraft(
-                id: Self.id(name), type: "message.retracted",
+                id: Self.id(isOwn ? name : name + "/moderated"), type: "message.retracted",
                 time: redaction.integer("origin_server_ts") ?? event.time,
-                conversation: event.conversation, user: redaction.string("sender").map(user) ?? event.user,
-                cause: Self.id(id), payload: payload.json), at: json.place)
+                conversation: event.conversation, user: event.user, cause: Self.id(id), payload: payload.json),
+            at: json.place)
     }
 
     private static func attachment(_ content: JSONObject) -> Payload? {
@@ -133,5 +146,40 @@ final class Matrix: ExportReader {
     private func user(_ name: String) -> String {
         if name == options.me, let user = options.user { return user }
         return name.hasPrefix("@") && name.utf8.count <= 255 ? name : Naming.id("matrix", name)
+    }
+}
+
+/// Who may redact what others have said (https://spec.matrix.org/v1.11/rooms/v11/#redactions).
+private struct MatrixPowers {
+    private var creators: [String] = []
+    /// Whether creators have all powers, whatever the levels say: from version 12 of rooms on.
+    private var isOfCreators = false
+    private var levels: (time: Int64, redact: Int64, users: [(name: String, level: Int64)])?
+    private static let most = 1_000
+
+    mutating func take(_ type: String, _ content: JSONObject?, of sender: String, at time: Int64) {
+        guard let content else { return }
+        switch type {
+        case "m.room.create":
+            let version = content.string("room_version").flatMap { Int($0) } ?? 1
+            isOfCreators = version >= 12
+            creators = [sender] + (isOfCreators ? content.strings("additional_creators") ?? [] : [])
+        case "m.room.power_levels" where time >= levels?.time ?? .min:
+            // Rooms of old have levels as texts.
+            func level(_ value: JSONValue?) -> Int64? { value?.integer ?? value?.string.flatMap { Int64($0) } }
+            let redact = level(content["redact"]) ?? 50
+            let users = (content.object("users") ?? JSONObject(validated: [])).compactMap { member in
+                level(member.value).map { (name: member.name, level: $0) }
+            }
+            levels = (time, redact, users.filter { $0.level >= redact })
+        default: break
+        }
+    }
+
+    /// Without levels the creator has all powers.
+    var moderators: [String] {
+        var names = Set(levels?.users.map(\.name) ?? [])
+        if levels == nil || isOfCreators { names.formUnion(creators) }
+        return Array(names.sorted().prefix(Self.most))
     }
 }

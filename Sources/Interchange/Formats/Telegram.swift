@@ -215,7 +215,7 @@ final class Telegram: ExportReader {
         try output.emit(
             EventDraft(
                 id: id, type: "message.posted", time: time, conversation: conversation, user: user, cause: cause,
-                payload: payload.json), at: place, edited != nil ? .content : .none, naming: named)
+                payload: payload.json), at: place, edited != nil ? .content : .time(within: 1_000), naming: named)
         guard let edited else { return }
         var edit = Payload()
         edit.add("message", id.description)

@@ -139,7 +139,6 @@ private struct WhatsAppRoom {
     private var open: Open?
     private var repeats = Repeats()
     private var order = FileOrder()
-    private var first: Int64?
 
     init(
         _ conversation: String, _ file: String, _ source: (files: ExportFiles, name: String),
@@ -231,7 +230,6 @@ private struct WhatsAppRoom {
         }
         let step: Int64 = message.hasSeconds ? 1_000 : 60_000
         let time = order.time(written, step: step)
-        first = first ?? written
         var payload = Payload()
         payload.add("text", message.text)
         payload.add("name", message.name)
@@ -244,9 +242,8 @@ private struct WhatsAppRoom {
             id: EventID(record: record, of: conversation, time: written), type: "message.posted",
             time: zone.instant(of: CivilTime(milliseconds: time)), conversation: conversation,
             user: user ?? Naming.id("whatsapp", message.name), payload: payload.json)
-        // An export may begin in the middle of a minute: then its first messages stand elsewhere in it than before.
         try output.emit(
-            draft, at: place, written == first ? .time(within: step) : .none, otherReading: other,
+            draft, at: place, .time(within: step), otherReading: other,
             naming: attached.map { [$0.file] } ?? [])
     }
 }

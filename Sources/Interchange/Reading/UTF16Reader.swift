@@ -6,6 +6,8 @@ final class UTF16Reader: ByteReader {
     private var rest: [UInt8] = []
     private var out: ArraySlice<UInt8> = []
     private var isAtEnd = false
+    /// The line that was reached, from 1.
+    private var line = 1
 
     init(_ reader: ByteReader, isBigEndian: Bool) {
         (self.reader, self.isBigEndian) = (reader, isBigEndian)
@@ -32,8 +34,20 @@ final class UTF16Reader: ByteReader {
         if !isAtEnd, let last = units.last, UTF16.isLeadSurrogate(last) { units.removeLast() }
         rest.removeFirst(units.count * 2)
         guard !isAtEnd || rest.isEmpty, let text = String(validating: units, as: UTF16.self) else {
-            throw ImportError(.malformed, name, "it begins as UTF-16 does, and is none")
+            count(units[..<(units.indices.first { Self.isHalf(units, $0) } ?? units.endIndex)])
+            throw ImportError(.malformed, name, at: "line \(line)", "it begins as UTF-16 does, and is none")
         }
+        count(units[...])
         out = Array(text.utf8)[...]
+    }
+
+    private func count(_ units: ArraySlice<UInt16>) { line += units.reduce(0) { $0 + ($1 == 0x0a ? 1 : 0) } }
+
+    /// Whether a unit is half of a pair whose other half is not beside it.
+    private static func isHalf(_ units: [UInt16], _ index: Int) -> Bool {
+        if UTF16.isLeadSurrogate(units[index]) {
+            return index + 1 == units.count || !UTF16.isTrailSurrogate(units[index + 1])
+        }
+        return UTF16.isTrailSurrogate(units[index]) && (index == 0 || !UTF16.isLeadSurrogate(units[index - 1]))
     }
 }

@@ -9,6 +9,8 @@ package struct ImportedEvent {
     package var variance: Variance
     /// Its id if day and month of its date were exchanged: where an export leaves open which is which, it may be there so.
     package var otherReading: EventID?
+    /// The same under other names, which an import before may have given it: where one of these is there, that is it.
+    package var others: [EventDraft] = []
     /// What it names: the bytes come before it.
     package var attachments: [ImportedAttachment] = []
 }
@@ -49,7 +51,7 @@ package final class ImportOutput {
     /// Hands in an event. One that no store takes is passed over, with the reason.
     package func emit(
         _ draft: EventDraft, at place: String, _ variance: Variance = .none, otherReading: EventID? = nil,
-        naming named: [ImportedAttachment] = []
+        others: [EventDraft] = [], naming named: [ImportedAttachment] = []
     ) throws(ImportError) {
         do throws(InvalidEvent) { try draft.validate() } catch {
             skip(Self.reason(error), at: place)
@@ -59,7 +61,8 @@ package final class ImportOutput {
         guard
             take(
                 ImportedEvent(
-                    draft: draft, place: place, variance: variance, otherReading: otherReading, attachments: named))
+                    draft: draft, place: place, variance: variance, otherReading: otherReading, others: others,
+                    attachments: named))
         else {
             throw ImportError(.stopped, file, "no more is wanted")
         }

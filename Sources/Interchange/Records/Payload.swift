@@ -58,11 +58,11 @@ package struct Payload {
         bytes.append(UInt8(ascii: "]"))
     }
 
-    /// Adds a value as it stands in the file; nothing if it is missing or `null`.
+    /// Adds a value of the file; nothing if it is missing or `null`. How deep it stands there says nothing of it.
     package mutating func add(_ name: String, _ value: JSONValue?) {
         guard let value, !value.isNull else { return }
         begin(name)
-        bytes += value.raw
+        value.append(to: &bytes)
     }
 
     /// Where the record came from. What names the file itself is no part of it: the same record stands in later exports, too.
@@ -71,5 +71,38 @@ package struct Payload {
         source.add("format", format)
         source.add("id", id)
         add("source", source)
+    }
+}
+
+extension JSONValue {
+    /// The value in one spelling: without blanks, and with no escapes but those that JSON needs. Numbers stay as they are written.
+    package var plain: [UInt8] {
+        var bytes: [UInt8] = []
+        append(to: &bytes)
+        return bytes
+    }
+
+    fileprivate func append(to out: inout [UInt8]) {
+        if let text {
+            JSONText.append(text, to: &out)
+        } else if let elements {
+            out.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 { out.append(UInt8(ascii: ",")) }
+                element.append(to: &out)
+            }
+            out.append(UInt8(ascii: "]"))
+        } else if let object {
+            out.append(UInt8(ascii: "{"))
+            for (index, member) in object.enumerated() {
+                if index > 0 { out.append(UInt8(ascii: ",")) }
+                JSONText.append(member.name, to: &out)
+                out.append(UInt8(ascii: ":"))
+                member.value.append(to: &out)
+            }
+            out.append(UInt8(ascii: "}"))
+        } else {
+            out += raw
+        }
     }
 }

@@ -3,7 +3,8 @@
 package enum Variance: Hashable, Sendable {
     /// Nothing: it is there with other content.
     case none
-    /// Where it stands in its minute or second: an export may begin in the middle of one.
+    /// Where it stands in its minute or second, which the order of the file alone says: an export may begin in the middle of one. And the name
+    /// that the exporter has there.
     case time(within: Int64)
     /// What it says: an event of its own says how it was changed.
     case content

@@ -5,7 +5,7 @@ internal import SillokAPI
 /// `verify --user`: the events of one user, each held against the heads that its node has signed. The rest of the log is not read.
 enum UserVerification {
     static let option = Command.Option.value(
-        "user", "UID", "Only this user's events: quick, and says nothing of others.", names: "users")
+        "user", short: "u", "USER", "Only this user's events: quick, and says nothing of others.", names: "users")
 
     /// Whether no other option asks for more than one user's events.
     private static func requireAlone(_ session: Session) throws(CommandFailure) {

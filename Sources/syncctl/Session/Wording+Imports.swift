@@ -61,6 +61,7 @@ extension Wording {
             Phrase(
                 "{0}: {1} new, {2} already there, {3} there with other content, {4} rejected; {5} records passed over",
                 "{0}: 새 이벤트 {1}건, 이미 있음 {2}건, 내용이 다름 {3}건, 거부 {4}건. 건너뛴 기록 {5}건")
+        case .erasedOfThem: Phrase("; {0} of those already there are erased", ". 이미 있는 것 중 삭제된 것 {0}건")
         case .importedAttachments:
             Phrase(
                 "{0} of {1} bytes: {2} new, {3} already there, {4} not taken",

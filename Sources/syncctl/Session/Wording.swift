@@ -127,7 +127,7 @@ enum Wording: String, CaseIterable, Sendable {
         importUnbegun, hereExchanged, readAs, recordsPassed, placeLine, toldOtherwise, partOfType, valuesOfPart,
         noValue,
         differingParts,
-        wayOutOfDifference, notTaken, importedEvents, importableEvents, importedAttachments,
+        wayOutOfDifference, notTaken, importedEvents, importableEvents, erasedOfThem, importedAttachments,
         wayOutOfAttachments, evidenceLacks, evidenceTaken, evidenceHealed,
         evidenceStopped
 

@@ -2,7 +2,7 @@
 public struct SearchQuery: Hashable, Sendable {
     /// What a text must have, and must not.
     public let words: SearchWords
-    /// Only in these users' histories; empty: all.
+    /// Only in these users' histories; empty: all. An edit is found in that of the message that it changed.
     public var users: [String] = []
     /// Only in these conversations; empty: all.
     public var conversations: [String] = []

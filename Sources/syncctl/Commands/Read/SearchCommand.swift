@@ -56,6 +56,7 @@ enum SearchCommand {
         if arguments.flag("total") { return try count(query, text, session) }
         let limit = try limit(session)
         let context = try usage { try arguments.integer("around", in: 0...100) } ?? 0
+        if session.isCSV, context > 0 { throw usageFailure("--around and --csv do not go together", hint: "--json") }
         selection.range.tell(session)
         let reads = try Reads(session)
         var printer = SearchPrinter(session, reads, context: context)

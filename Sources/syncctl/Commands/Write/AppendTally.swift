@@ -6,6 +6,8 @@ struct AppendTally {
     private(set) var lines = 0
     private(set) var appended = 0
     private(set) var already = 0
+    /// Of those, whose payload is gone.
+    private(set) var erased = 0
     private(set) var rejected = 0
     /// First events of other stores' origins: history that is not ours to repeat.
     private(set) var passedOver = 0
@@ -19,7 +21,9 @@ struct AppendTally {
         lines += 1
         switch result {
         case .appended: appended += 1
-        case .already: already += 1
+        case .already(let place):
+            already += 1
+            if place.isErased { erased += 1 }
         case .rejected(let code, let message):
             rejected += 1
             if firstRejection == nil { firstRejection = (code, message) }
@@ -49,7 +53,7 @@ struct AppendTally {
         case .appended(let place): try print(.appendedAt, place, session)
         case .already(let place):
             try print(.alreadyAt, place, session)
-            if place.texts.isErased { session.say(.alreadyErased) }
+            if place.isErased { session.say(.alreadyErased) }
         case .rejected(let code, let message):
             try session.output.flush()
             Self.tell((code, message), line: line, session)

@@ -110,6 +110,7 @@ enum ImportCommand {
             isDry ? .importableLines : .importedLines, CountedNoun.line.text(tally.lines, in: language),
             String(tally.appended), String(tally.already), String(tally.rejected))
         if tally.passedOver > 0 { told += text(.nodesLines, String(tally.passedOver)) }
+        if tally.erased > 0 { told += text(.erasedOfThem, String(tally.erased)) }
         if tally.twins > 0 { told += text(.twinLines, CountedNoun.twin.text(tally.twins, in: language)) }
         return told
     }
@@ -122,6 +123,7 @@ enum ImportCommand {
             line.add("lines", tally.lines)
             line.add("appended", tally.appended)
             line.add("already", tally.already)
+            line.add("erased", tally.erased)
             line.add("rejected", tally.rejected)
             line.add("passed_over", tally.passedOver)
             line.add("twins", tally.twins)
@@ -149,6 +151,11 @@ enum ImportTarget {
     case store(Appender)
     /// Nowhere: they are only looked at.
     case check(ImportCheck)
+
+    /// Whether what is handed in is taken before anyone asks for its results.
+    var isAhead: Bool {
+        if case .store(.direct) = self { true } else { false }
+    }
 
     func start(_ drafts: [EventDraft]) -> Appender.Pending {
         switch self {
@@ -215,7 +222,8 @@ final class ImportCheck {
         guard let id = draft.id else { return .appended(place) }
         if let stored = try stored({ try reader.event(id: id) }) {
             return draft.matches(stored.event)
-                ? .already(place) : AppendedLine(.rejected(.idReused(position: stored.position)))
+                ? .already(.told(AppendedLine.PlaceTexts(isErased: stored.event.isErased)))
+                : AppendedLine(.rejected(.idReused(position: stored.position)))
         }
         let content = Self.hash(draft)
         if let other = newer[id] ?? older[id] {

@@ -137,7 +137,10 @@ struct ImportExport {
         do throws(ImportError) {
             _ = try export.run(intake.take)
         } catch {
-            if intake.failure == nil, error.kind != .stopped { throw Self.failure(error, stored: intake.appended) }
+            if intake.failure == nil, error.kind != .stopped {
+                intake.settleAll()
+                throw Self.failure(error, stored: intake.appended)
+            }
         }
         intake.finish()
         if var failure = intake.failure {
@@ -156,7 +159,7 @@ struct ImportExport {
             let lines = try reads.profile(of: draft.user)
             for field in JSONObject(validated: draft.payload).object("fields") ?? JSONObject(validated: []) {
                 let line = lines.first { $0.string("name")?.hasSameBytes(as: field.name) ?? false }
-                let (there, here) = (line?["value"].map { Array($0.raw) }, Array(field.value.raw))
+                let (there, here) = (line?["value"]?.plain, field.value.plain)
                 guard there != here else { continue }
                 func short(_ value: [UInt8]?) -> String? {
                     value.map { ImportDifference.short(String(decoding: $0, as: UTF8.self)) }
@@ -211,141 +214,6 @@ struct ImportExport {
     }
 }
 
-/// Hands events in batch by batch and counts what became of them. While one batch is written the next is read.
-final class ExportIntake {
-    private struct Batch {
-        let events: [ImportedEvent]
-        let results: Appender.Pending
-    }
-
-    private let target: ImportTarget
-    let attachments: AttachmentIntake
-    private let before: ImportedBefore
-    private let batch: Int
-    private var progress: Progress
-    private let total: UInt64
-    private let language: Language
-    private var waiting: [ImportedEvent] = []
-    private var bytes = 0
-    private var pending: [Batch] = []
-    private static let batchBytes = 8 << 20
-    private static let mostShown = 20
-    private static let mostProfiles = 10_000
-
-    private(set) var appended = 0
-    private(set) var already = 0
-    /// There already, and told otherwise now: what was imported first stays.
-    private(set) var differing = 0
-    private(set) var rejected = 0
-    /// Conversations and profiles that are there already and are described otherwise here, by what differs.
-    private(set) var described: [String: (count: Int, places: [String])] = [:]
-    /// The first that were not taken, with place and reason.
-    private(set) var problems: [(place: String, code: String, message: String)] = []
-    private(set) var failure: CommandFailure?
-    /// Values without a time that are there: whether they are the newest is looked at in the end. Of these many at most (INV-9).
-    private(set) var untimedProfiles: [EventDraft] = []
-
-    init(
-        _ target: ImportTarget, _ before: ImportedBefore, batch: Int, progress: Progress, total: UInt64,
-        language: Language
-    ) {
-        (self.target, self.before, self.batch, self.progress, self.total) = (target, before, batch, progress, total)
-        self.language = language
-        attachments = AttachmentIntake(target, before)
-    }
-
-    private func text(_ wording: Wording, _ values: String...) -> String { wording.phrase.text(language, values) }
-
-    var count: Int { appended + already + differing + rejected }
-
-    func take(_ event: ImportedEvent) -> Bool {
-        guard failure == nil, !Interrupt.isRequested else { return false }
-        do throws(CommandFailure) {
-            try attachments.put(for: event)
-        } catch {
-            failure = error
-            return false
-        }
-        // What waits holds no bytes.
-        var event = event
-        event.attachments = []
-        waiting.append(event)
-        bytes += event.draft.payload.count + 256
-        if waiting.count >= batch || bytes >= Self.batchBytes { submit() }
-        return failure == nil
-    }
-
-    func finish() {
-        submit()
-        while failure == nil, !pending.isEmpty { settle() }
-        progress.finish(done: UInt64(count), total: total)
-    }
-
-    private func submit() {
-        guard failure == nil, !waiting.isEmpty else { return }
-        pending.append(Batch(events: waiting, results: target.start(waiting.map(\.draft))))
-        (waiting, bytes) = ([], 0)
-        while failure == nil, pending.count > 4 { settle() }
-        progress.update(done: UInt64(count), total: total)
-    }
-
-    private func settle() {
-        let first = pending.removeFirst()
-        do throws(CommandFailure) {
-            for (event, result) in zip(first.events, try first.results()) { try count(result, of: event) }
-        } catch {
-            failure = error
-        }
-    }
-
-    private func count(_ result: AppendedLine, of event: ImportedEvent) throws(CommandFailure) {
-        switch result {
-        case .appended: appended += 1
-        case .already:
-            already += 1
-            if event.variance == .value, untimedProfiles.count < Self.mostProfiles {
-                untimedProfiles.append(event.draft)
-            }
-        case .rejected("E_ID_REUSED", let message):
-            // Looked for only where it decides, or is shown.
-            let isShown = problems.count < Self.mostShown
-            let difference = event.variance != .none || isShown ? try difference(of: event) : nil
-            switch difference?.meaning(event.variance) ?? .other {
-            case .same: already += 1
-            case .told(let parts):
-                already += 1
-                for part in parts { tell(part, of: event.draft) }
-            case .other:
-                differing += 1
-                guard isShown else { return }
-                let what = difference.map { text(.differingParts, $0.names) } ?? ""
-                problems.append((event.place, "E_ID_REUSED", message + what))
-            }
-        case .rejected(let code, let message):
-            rejected += 1
-            if problems.count < Self.mostShown { problems.append((event.place, code, message)) }
-        }
-    }
-
-    private func difference(of event: ImportedEvent) throws(CommandFailure) -> ImportDifference? {
-        guard let id = event.draft.id, let there = try before.event(id) else { return nil }
-        return ImportDifference(event.draft, there)
-    }
-
-    func tell(_ part: ImportDifference.Part, of draft: EventDraft) {
-        let what = text(.partOfType, part.name, draft.type)
-        guard described[what] != nil || described.count < Self.mostShown else { return }
-        var entry = described[what] ?? (0, [])
-        entry.count += 1
-        if entry.places.count < Self.mostShown {
-            let name = draft.conversation ?? draft.user
-            let values = [part.there, part.here].map { $0 ?? text(.noValue) }
-            entry.places.append(text(.valuesOfPart, name, values[0], values[1]))
-        }
-        described[what] = entry
-    }
-}
-
 /// What an import of an export has come to.
 struct ImportSummary {
     let session: Session
@@ -384,7 +252,7 @@ struct ImportSummary {
                 line.add("places", entry.places)
             }
         }
-        if !intake.described.isEmpty { session.remark(.wayOutOfDifference) }
+        if intake.hasWayOut { session.remark(.wayOutOfDifference) }
         for problem in intake.attachments.problems + intake.problems {
             let told = session.shown(
                 .notTaken, session.place(problem.place), session.explained(problem.message, code: problem.code),
@@ -403,12 +271,14 @@ struct ImportSummary {
                 isDry ? .importableEvents : .importedEvents, session.counted(intake.count, .event),
                 String(intake.appended), String(intake.already), String(intake.differing), String(intake.rejected),
                 String(passedOver))
-            try session.output.line(told)
+            let erased = intake.erased > 0 ? session.shown(.erasedOfThem, String(intake.erased)) : ""
+            try session.output.line(told + erased)
         }
         try session.end(count: intake.count) { line in
             line.add("format", export.format.rawValue)
             line.add("appended", intake.appended)
             line.add("already", intake.already)
+            line.add("erased", intake.erased)
             line.add("differing", intake.differing)
             line.add("rejected", intake.rejected)
             line.add("passed_over", passedOver)

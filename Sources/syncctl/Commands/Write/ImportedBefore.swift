@@ -10,6 +10,7 @@ final class ImportedBefore {
     private var reader: LogReader?
     private var pages: DaemonPages?
     private var attachments: AttachmentCopy?
+    private var conversations: [String: Bool] = [:]
 
     /// - Parameter files: `nil`: of the node that the user named.
     init(_ files: StoreFiles?, _ session: Session) { (self.files, self.session) = (files, session) }
@@ -27,6 +28,27 @@ final class ImportedBefore {
         let take = { (line: JSONObject) throws(CommandFailure) in found = StoredEvent(native: line) }
         _ = try pages?.lines(.event(id.description), [], limit: 1, take)
         return found?.event
+    }
+
+    /// An event of an export under the name that it has here.
+    func known(_ event: ImportedEvent) throws(CommandFailure) -> EventDraft {
+        guard !event.others.isEmpty, try mayHave(event.draft.conversation) else { return event.draft }
+        for other in event.others {
+            if let id = other.id, try self.event(id) != nil { return other }
+        }
+        return event.draft
+    }
+
+    /// Whether events of a conversation may be here: a node that lies far is asked once, before the first of them comes.
+    private func mayHave(_ conversation: String?) throws(CommandFailure) -> Bool {
+        guard isFar, let conversation else { return true }
+        if let known = conversations[conversation] { return known }
+        if pages == nil { pages = try DaemonClient.named(by: session).map(DaemonPages.init) }
+        var isHere = false
+        let take = { (_: JSONObject) throws(CommandFailure) in isHere = true }
+        _ = try pages?.lines(.rows(conversation: conversation), [], limit: 1, take)
+        conversations[conversation] = isHere
+        return isHere
     }
 
     /// Whether bytes are here that an event names. A node that was named by its address is not asked: it finds that out when they come.
@@ -53,11 +75,14 @@ struct ImportDifference {
     }
 
     private(set) var parts: [Part] = []
+    /// Of what is there.
+    let time: Int64
     private let distance: Int64
     private static let longest = 60
 
     init(_ draft: EventDraft, _ there: Event) {
         let header = there.header
+        time = header.time
         distance = draft.time.map { abs($0 - header.time) } ?? 0
         if distance != 0, let time = draft.time {
             let texts = (Timestamp.text(header.time), Timestamp.text(time))
@@ -74,7 +99,8 @@ struct ImportDifference {
         }
         guard let payload = there.payload, payload != draft.payload else { return }
         let (old, new) = (JSONObject(validated: payload), JSONObject(validated: draft.payload))
-        for member in new where old.raw(member.name).map(Array.init) != Array(member.value.raw) {
+        // Releases before kept blanks and escapes of the file.
+        for member in new where old[member.name]?.plain != member.value.plain {
             if member.name == "attachments", Self.nameSameBytes(old[member.name], member.value) { continue }
             parts.append(Self.member(member.name, old, new))
         }
@@ -113,7 +139,9 @@ struct ImportDifference {
     }
 
     /// An event that came without its pictures, from an export that lacked them or with an earlier build, stays so.
-    private var attachments: [Part] { parts.filter { !$0.isHeader && $0.name == "attachments" } }
+    private var attachments: [Part] { members(["attachments"]) }
+
+    private func members(_ names: [String]) -> [Part] { parts.filter { !$0.isHeader && names.contains($0.name) } }
 
     func meaning(_ variance: Variance) -> Meaning {
         switch variance {
@@ -122,7 +150,8 @@ struct ImportDifference {
             if case .time(let within) = variance, distance < within {
                 rest.removeAll { $0.isHeader && $0.name == "time" }
             }
-            return rest.isEmpty ? .same : rest == attachments ? .told(rest) : .other
+            let told = variance == .none ? attachments : members(["attachments", "name"])
+            return rest.isEmpty ? .same : rest == told ? .told(rest) : .other
         case .content:
             return parts.contains(where: \.isHeader) ? .other : attachments.isEmpty ? .same : .told(attachments)
         case .value, .description:

@@ -48,6 +48,30 @@ struct SearchViewTests {
         #expect(ContinuousClock.now - start < .seconds(15))
     }
 
+    @Test("An edit in another history is found in that of its message, and in no other (D24)")
+    func editsOfOthersHistories() throws {
+        let log = try LogFixture()
+        let message = event(1, 1, hlc: 10, type: "bot.replied", user: "kim", author: "bot", #"{"text":"처음"}"#)
+        try log.deliver([
+            message,
+            event(
+                1, 2, hlc: 20, type: "message.edited", user: "lee", author: "bot",
+                #"{"message":"\#(message.header.id)","text":"두통 약"}"#),
+            event(1, 3, hlc: 30, user: "lee", #"{"text":"두통"}"#),
+        ])
+        let reader = try reader(log)
+        let own = ["1|reply|[두통] 약"]
+        #expect(try found(reader, "두통") { $0.users = ["kim"] } == own)
+        #expect(try found(reader, "두통") { ($0.users, $0.authors) = (["kim"], ["bot"]) } == own)
+        #expect(try found(reader, "두통") { $0.users = ["lee"] } == ["3|message|[두통]"])
+        #expect(try found(reader, "두통") { $0.users = ["kim", "lee"] }.count == 2)
+        #expect(try found(reader, "두통") { ($0.users, $0.types) = (["kim"], ["survey.answered"]) }.isEmpty)
+        #expect(try found(reader, "두통") { $0.users = ["nobody"] }.isEmpty)
+        var query = SearchQuery(try SearchWords("두통"))
+        query.users = ["kim"]
+        #expect(try reader.ranked(query, limit: 9).page.hits.map(\.stored.event.header.dot.seq) == [1])
+    }
+
     @Test("Messages, replies, comments, titles and names are found, each by what it says")
     func kinds() throws {
         let log = try LogFixture()
