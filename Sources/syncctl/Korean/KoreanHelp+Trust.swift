@@ -6,7 +6,8 @@ extension KoreanHelp {
         "Also compares who had events appended with the tokens that were granted.": "이벤트를 추가한 주체도 발급된 토큰과 비교합니다.",
         "Has the daemon do it, and does not wait: 'status' tells how it ended.":
             "데몬이 검증하게 하고 기다리지 않습니다. 결과는 'status'로 확인합니다.",
-        "Only this user's events: quick, and says nothing of others.": "이 사용자의 이벤트만 검증합니다. 빠르지만 다른 이벤트에 대해서는 말하지 않습니다.",
+        "Only this user's events: quick, and says nothing of others.":
+            "이 사용자의 이벤트만 검증합니다. 빠르지만 다른 이벤트에 대해서는 말하지 않습니다.",
         "one user's events, without reading those of others": "다른 사용자의 이벤트를 읽지 않고 한 사용자의 이벤트만",
         "of a node elsewhere, by its own daemon": "다른 곳의 노드를 그 데몬이 검증",
         "hashes every event again and checks every signature": "모든 이벤트를 다시 해시하고 모든 서명을 검사합니다",
