@@ -12,6 +12,7 @@ extern int prctl(int option, ...);
 extern int pthread_setname_np(unsigned long thread, const char *name);
 extern int flock(int fd, int operation);
 static inline void sillok_name_this_thread(const char *name) { prctl(15 /* PR_SET_NAME */, name, 0, 0, 0); }
+extern int memfd_create(const char *name, unsigned int flags);
 extern int malloc_trim(size_t pad);
 extern int sync_file_range(int fd, long offset, long count, unsigned int flags);
 /* Bytes a second that a TCP connection has lately passed, as the kernel measures it (tcp_info.tcpi_delivery_rate of

@@ -86,7 +86,7 @@ class Daemon:
         storage = {key: settings[key] for key in ("durability", "witness") if key in settings}
         configuration = {
             "node": {"name": settings.get("name", "seoul"), **{key: settings[key] for key in ("cluster",) if key in settings}},
-            "storage": {"dir": store, "min_free": "1MiB", **storage},
+            "storage": {"dir": store, "min_free": settings.get("min_free", "1MiB"), **storage},
             "api": {"socket": {"path": self.socket, "mode": "0600", "group": None}},
             "peers": peers,
             "log": {"level": "info"},

@@ -197,6 +197,59 @@ class FailingDiskTests(unittest.TestCase):
                 self.ended_and_said(outcome)
                 self.goes_on(outcome)
 
+    def ends_without_room(self, fault, settled, verified=False):
+        """An orderly end while there is no room is one: the next start goes on, and nothing is missed."""
+        recording = self.fresh()
+        self.daemon = recording.daemon(fault)
+        outcome = Outcome()
+        with Client(self.daemon) as client:
+            self.assertTrue(self.append(client, outcome, 200, 1))
+            if settled:
+                time.sleep(2)
+            recording.arm()
+        self.assertEqual(self.daemon.stop(), 0, self.daemon.log())
+        if verified:
+            # Reading makes files beside the log that a start would miss.
+            code, text, error = self.programs.control(recording.store, "verify", environment=recording.quiet_environment())
+            self.assertIn(code, (0, 2), text + error)
+        recording.disarm()
+        self.daemon = recording.daemon()
+        self.assertNotRegex(self.daemon.log(), "LOG_CUT|new origin")
+        self.goes_on(outcome)
+
+    def test_no_room_for_the_head_at_the_end(self):
+        # Where the first write fails, the WAL makes room for the head once it is copied.
+        for how in ("once", "always"):
+            with self.subTest(how):
+                self.ends_without_room(f"write:log.db-wal:1:ENOSPC:{how}", settled=False, verified=True)
+
+    def test_no_room_for_the_mark_at_the_end(self):
+        for settled in (False, True):
+            with self.subTest(settled):
+                self.ends_without_room("write:mark.json*:1:ENOSPC:always", settled)
+
+    def test_a_head_that_finds_no_room_waits_for_it(self):
+        recording, outcome = self.fresh(), Outcome()
+        self.daemon = recording.daemon("write:log.db-wal:1:ENOSPC:always")
+        with Client(self.daemon) as client:
+            self.assertTrue(self.append(client, outcome, 200, 1))
+            recording.arm()
+            time.sleep(1.5)
+            before = self.processor_time()
+            time.sleep(1)
+            self.assertLess(self.processor_time() - before, 0.2, "it does not rest between its attempts")
+            recording.disarm()
+            time.sleep(1)
+        self.daemon.kill()
+        code, text, error = self.programs.control(recording.store, "verify", environment=recording.quiet_environment())
+        self.assertEqual(code, 0, text + error)
+        self.goes_on(outcome)
+
+    def processor_time(self):
+        with open(f"/proc/{self.daemon.process.pid}/stat") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def test_sync_fails_at_the_start(self):
         recording = self.fresh()
         outcome = Outcome()

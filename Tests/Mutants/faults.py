@@ -48,10 +48,12 @@ fault(4, "a failed sync is taken for success", "INV-1", "CommitPipelineTests",
        "                do throws(StoreError) { try sync.run() } catch { if !isPlanted(4) { throw error } }\n"
        "                try noteEnd(commits)"))
 fault(5, "after a failed sync the writer goes on", "INV-1", "CommitPipelineTests",
-      (ES + "Writer/LogWriter.swift", "        fail(error)\n        return error",
+      (ES + "Writer/LogWriter.swift", "        fail(error, telling: commits.flatMap(\\.jobs))\n        return error",
        "        if isPlanted(81) {\n            queue.update { queue in\n                queue.flight.end()\n"
        "                return true\n            }\n"
-       "        } else if !isPlanted(5) {\n            fail(error)\n        }\n        return error"))
+       "        } else if !isPlanted(5) {\n            fail(error, telling: commits.flatMap(\\.jobs))\n        }\n"
+       "        if isPlanted(81) || isPlanted(5) { for job in commits.flatMap(\\.jobs) { job.fail(error) } }\n"
+       "        return error"))
 fault(81, "after a failed sync a later one is believed", "INV-1", "CommitPipelineTests")
 fault(43, "a commit written while the sync before it failed is taken", "INV-1", "CommitPipelineTests",
       (ES + "Writer/WriteQueue.swift", "if let failure { return .failure(failure) }\n        isResting",
@@ -379,8 +381,8 @@ fault(135, "frames behind a changed byte of the WAL are written anew as if they 
       (ES + "SQLite/WALInspection.swift", "isChained = sums == (word(4), word(5))",
        "isChained = isPlanted(135) || sums == (word(4), word(5))"))
 fault(136, "the end of a run says that it was in order while the WAL is left", "INV-4", "MarkTests RecoveryTests",
-      (ES + "Writer/LogWriter.swift", "guard try committer.close(keepingWAL: failure != nil), let head else { return }",
-       "guard try committer.close(keepingWAL: failure != nil) || isPlanted(136), let head else { return }"))
+      (ES + "Writer/LogWriter.swift", "guard try committer.close(keepingWAL: failure != nil), let head",
+       "guard try committer.close(keepingWAL: failure != nil) || isPlanted(136), let head"))
 fault(137, "a copying that fails at the orderly end is passed over", "INV-1", "DiskFaultTests",
       (ES + "Writer/Committer.swift", "guard error.afterCopying == .store else { return false }",
        "guard error.afterCopying == .store, !isPlanted(137) else { return false }"))
@@ -391,7 +393,8 @@ fault(141, "the signature in a witness is not checked", "INV-3", "MemoryTests",
       (ES + "Identity/Witness.swift", "guard let seen = parse(bytes), seen.head.isValid(for: key) else {",
        "guard let seen = parse(bytes), seen.head.isValid(for: key) || isPlanted(141) else {"))
 fault(142, "a witness is not told of an orderly end", "INV-4", "MemoryTests",
-      (ES + "Writer/LogWriter.swift", "if let head { witness?.note(head) }\n                leave(", "if let head, !isPlanted(142) { witness?.note(head) }\n                leave("))
+      (ES + "Writer/LogWriter.swift", "        if let head { witness?.note(head) }\n    }",
+       "        if let head, !isPlanted(142) || queue.withLock({ !$0.isClosing }) { witness?.note(head) }\n    }"))
 fault(143, "verify does not ask the witness", "INV-4", "MemoryTests MarkTests",
       (ES + "Audit/OutsideCheck.swift", "            case .seen(let seen):\n                heads.append",
        "            case .seen(let seen):\n                if isPlanted(143) { break }\n                heads.append"))
@@ -2151,3 +2154,24 @@ fault(1228, "what is erased is counted as any other", "", "ImportAgainTests",
 fault(1229, "broken UTF-16 is told as of the first line", "", "MalformedExportTests",
       (IC + "Reading/UTF16Reader.swift", "/// Text in UTF-16, behind", "internal import EventStore\n\n/// Text in UTF-16, behind"),
       (IC + "Reading/UTF16Reader.swift", "line += units.reduce(0) {", "line += isPlanted(1229) ? 0 : units.reduce(0) {"))
+
+# --- A full disk ---------------------------------------------------------------------------------------------------------
+
+fault(1200, "a head whose commit was refused counts as stored", "INV-3", "HeadSignerTests",
+      (ES + "Writer/HeadSigner.swift", "if !isCommitted {", "if !isCommitted, !isPlanted(1200) {"))
+fault(1201, "the mark names a head that is not stored", "INV-3", "MarkTests",
+      (ES + "Writer/LogWriter.swift", "let head = signer.stored else", "let head = isPlanted(1201) ? signer.head() : signer.stored else"))
+fault(1202, "the WAL goes though no mark says that the log needs none", "INV-1", "MarkTests",
+      (ES + "Writer/Committer.swift", "        connection.keepWAL()\n        guard !keepingWAL",
+       "        if keepingWAL || !isPlanted(1202) { connection.keepWAL() }\n        guard !keepingWAL"))
+fault(1203, "the WAL's index finds no room when the frames are written", "INV-1", "WALFrameBufferTests",
+      (ES + "SQLite/VFS/WALFrameBuffer.swift", "guard part >= parts else", "guard part >= parts, !isPlanted(1203) else"))
+fault(1204, "frames stay for which the WAL's index has no room", "INV-1", "WALFrameBufferTests",
+      (ES + "SQLite/VFS/WALFrameBuffer.swift", "(count, awaitsPage) = (0, false)\n                cut(file)",
+       "(count, awaitsPage) = (0, false)\n                if !isPlanted(1204) { cut(file) }"))
+fault(1205, "an append hears of a failure before the store says so", "INV-1", "LostStoreTests",
+      (ES + "Writer/LogWriter.swift", "waiting = jobs + queue.flight", "waiting = (isPlanted(1205) ? [] : jobs) + queue.flight"),
+      (ES + "Writer/LogWriter.swift", "        var isNew = false\n        queue.wakeAll",
+       "        var isNew = false\n        for job in jobs where isPlanted(1205) { job.fail(error) }\n        queue.wakeAll"))
+fault(1206, "readers of a WAL that is gone are not named", "INV-1", "LostStoreTests",
+      (ES + "Log/LogReader.swift", "where error.isOfOtherWAL {", "where error.isOfOtherWAL && !isPlanted(1206) {"))

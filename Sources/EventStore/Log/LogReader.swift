@@ -323,6 +323,9 @@ func openForReading(_ path: String) throws(StoreError) -> Connection {
     try databaseOpening.withLock { _ throws(StoreError) in try openNow(path) }
 }
 
+/// Whether this process reads a database that finds no room for files beside it: then it shares the store's lock, and no one can take that.
+func isReadOnFullDisk(_ path: String) -> Bool { PrivateIndex.current(path) != nil }
+
 private func openNow(_ path: String) throws(StoreError) -> Connection {
     func open(_ mode: Connection.Mode) throws(DatabaseError) -> Connection {
         let connection = try Connection(path: path, mode: mode)
@@ -330,11 +333,21 @@ private func openNow(_ path: String) throws(StoreError) -> Connection {
         _ = try connection.integer("PRAGMA user_version")
         return connection
     }
+    func read(with index: PrivateIndex?) throws(DatabaseError) -> Connection {
+        guard let index else { return try open(.read) }
+        return try index.opening { () throws(DatabaseError) in try open(.read) }
+    }
     do {
-        return try open(.read)
+        return try read(with: .current(path))
     } catch  where error.isCannotOpen {
         try requireNoCommits(besides: path)
         do { return try open(.immutable) } catch { throw StoreError(error) }
+    } catch  where error.isFull {
+        let lock = StoreFiles(SmallFile.folder(of: path)).lock
+        guard let index = PrivateIndex(path, lock: lock) else { throw StoreError(error) }
+        do { return try read(with: index) } catch { throw StoreError(error) }
+    } catch  where error.isOfOtherWAL {
+        throw .lost("\(path)-wal was taken away or replaced while it was open")
     } catch {
         throw StoreError(error)
     }

@@ -30,7 +30,8 @@ public enum StoreError: Error, Hashable, Sendable {
     /// Reading or writing failed; nothing of the request was acknowledged.
     case io(String)
     /// The store's files were taken away, or others put in their place, while it was open: nothing is stored any more, and what was
-    /// acknowledged since the WAL was last copied may be lost. Close a store before you restore, move or remove it.
+    /// acknowledged since the WAL was last copied may be lost. Close a store before you restore, move or remove it; its readers, too, before
+    /// you open what is there then.
     case lost(String)
     /// What was handed in cannot be used; the text says what can.
     case parameter(String)
@@ -136,7 +137,9 @@ extension StoreError {
             "a moment nearer to now, one conversation, or one question; else history or export with the same moment"
         case .lostPlace: "without the kept place: events keep their ids, by which what was dealt with is known"
         case .fault: "please report it"
-        case .lost: "close a store before it is restored, moved or removed; what is there now can be opened"
+        case .lost:
+            "close the store and all of its readers; then what is there now can be opened. Do so before a store is restored, "
+                + "moved or removed"
         case .io, .parameter, .batchTooLarge, .closed: nil
         }
     }

@@ -10,8 +10,8 @@ internal import Glibc
 /// ## Freshness
 /// The log is read as it is. Views follow it: those of a store that is open in this process (``init(_:)``), or in another one as in a
 /// daemon's, are waited for, two seconds at most; then a query throws `E_BUSY`. Views of a store that no process has open are brought up
-/// to date by the query itself, under the writer's lock. Where this user may not write it, they are built in a temporary folder; the
-/// first query then reads the whole log. A store whose log is replaced, as by a snapshot, is opened again.
+/// to date by the query itself, under the writer's lock. Where this user may not write it, or the disk is full, they are built in a
+/// temporary folder; the first query then reads the whole log. A store whose log is replaced, as by a snapshot, is opened again.
 ///
 /// ## Concurrency model
 /// Any thread may call anything. Queries read the disk and block, one at a time; several readers of one store do not wait for each
@@ -358,6 +358,7 @@ package struct Freshness: Sendable {
         while true {
             let isOpen = open?.isInPlace == true
             if let reader = isOpen ? open : existing(), reader.shows(top, isIndexed) { return reader }
+            if isReadOnFullDisk(files.log) { return try temporary(isIndexed, "the disk is full") }
             if StoreLock.owner(files) == nil, access(files.folder, W_OK) == 0, !StoreLock.isForeign(files.folder) {
                 if let reader = try caughtUp(isIndexed) { return reader }
             } else if StoreLock.owner(files) == nil {
@@ -391,7 +392,7 @@ package struct Freshness: Sendable {
         } catch {
             switch error {
             case .locked: return nil
-            case .io, .badFile: return try temporary(isIndexed)
+            case .io, .badFile, .diskFull: return try temporary(isIndexed)
             default: throw error
             }
         }

@@ -20,6 +20,8 @@ final class Connection {
 
     let path: String
     let handle: OpaquePointer
+    /// Where the disk has no room for the WAL's own index.
+    var privateIndex: PrivateIndex?
     private var statements = StatementTable()
     /// Pages in the WAL after the last commit, or copying, of this connection, once ``countWALPages(_:)`` has run.
     private(set) var walPages = 0
@@ -43,6 +45,8 @@ final class Connection {
         _ = sillok_sqlite_config_memstatus(0)
         _ = sillok_sqlite_config_no_bulk_cache()
         KeptOwners.register()
+        IndexRoom.register()
+        PrivateIndex.register()
         return JournalBlindness.register()
     }()
 
@@ -77,8 +81,8 @@ final class Connection {
         sqlite3_exec(handle, "PRAGMA cell_size_check = ON", nil, nil, nil)
     }
 
-    /// From now on the WAL stays when this connection closes: after a failure what was copied of it is not to be believed.
-    func keepWAL() { _ = sillok_sqlite_no_checkpoint_on_close(handle, 1) }
+    /// Whether the WAL stays, from now on, when this connection closes: after a failure what was copied of it is not to be believed.
+    func keepWAL(_ isKept: Bool = true) { _ = sillok_sqlite_no_checkpoint_on_close(handle, isKept ? 1 : 0) }
 
     deinit {
         statements = StatementTable()

@@ -18,6 +18,10 @@ package enum DatabaseError: Error, Hashable, Sendable {
     var isConstraint: Bool { sqlite?.isConstraint ?? false }
     /// Whether the file cannot be opened as it was asked for: perhaps because nothing may be made beside it.
     var isCannotOpen: Bool { sqlite?.isCannotOpen ?? false }
+    /// Whether the disk, or the quota, is full.
+    var isFull: Bool { sqlite?.isFull ?? false }
+    /// Whether the WAL is shorter than its index says: it is not the one that others of this process have open.
+    var isOfOtherWAL: Bool { sqlite?.isOfOtherWAL ?? false }
 
     static func damaged(_ place: LogDamage.Place, _ what: String) -> DatabaseError { .damage(LogDamage(place, what)) }
 

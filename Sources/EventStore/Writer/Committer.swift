@@ -117,24 +117,24 @@ final class Committer {
     /// How long they are left alone, nanoseconds.
     private static let pause: UInt64 = 100_000_000
 
-    /// Ends what goes on beside the commits, and copies the whole WAL into the database. False where a reader does not let it.
-    /// Throws where the disk does not: the WAL then stays, for it is all that is certain.
+    /// Ends what goes on beside the commits, and copies the whole WAL into the database. False where a reader or a lack of room does not let
+    /// it. Throws where the disk has failed. The WAL's file stays until ``letGoOfWAL()``: without it nothing says that it lacks nothing.
     ///
     /// - Parameter keepingWAL: Whether nothing more is to be copied out of the WAL.
     func close(keepingWAL: Bool) throws(StoreError) -> Bool {
         checkpointer.stop(keepingWAL: keepingWAL)
-        guard !keepingWAL else {
-            connection.keepWAL()
-            return false
-        }
+        connection.keepWAL()
+        guard !keepingWAL else { return false }
         do throws(DatabaseError) {
             return try connection.checkpoint(truncate: true, patience: Self.patience).wal == 0
         } catch {
             guard error.afterCopying == .store else { return false }
-            connection.keepWAL()
             throw StoreError(error)
         }
     }
+
+    /// The mark says that the log needs no WAL.
+    func letGoOfWAL() { connection.keepWAL(false) }
 
     /// How long the end waits for readers, milliseconds.
     private static let patience: Int32 = 200

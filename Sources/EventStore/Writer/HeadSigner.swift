@@ -11,8 +11,10 @@ package final class HeadSigner: Sendable {
         var committed: OriginState?
         var latest: SignedHead?
         var unstored: [SignedHead] = []
-        /// The size of the last head that was stored.
-        var stored: UInt64 = 0
+        /// Those that the commit at hand stores.
+        var storing: [SignedHead] = []
+        /// The last head that was stored.
+        var stored: SignedHead?
         /// Told when something is about to be committed.
         var onExpected: (@Sendable () -> Void)?
         /// How the origin will stand if the commit under way succeeds.
@@ -34,7 +36,7 @@ package final class HeadSigner: Sendable {
     func committed(_ origin: OriginState) {
         state.withLock { state in
             // Heads of the origin that was given up are stored by now, or wait in `unstored`.
-            if state.latest?.head.origin != origin.id { (state.latest, state.stored) = (nil, 0) }
+            if state.latest?.head.origin != origin.id { (state.latest, state.stored) = (nil, nil) }
             state.committed = origin
             state.expected = nil
         }
@@ -86,7 +88,7 @@ package final class HeadSigner: Sendable {
     func restore(_ head: SignedHead?) {
         state.withLock { state in
             state.latest = head
-            state.stored = head?.head.size ?? 0
+            state.stored = head
         }
     }
 
@@ -115,14 +117,28 @@ package final class HeadSigner: Sendable {
     func takeUnstored(all: Bool) -> [SignedHead] {
         state.withLock { state in
             guard let last = state.unstored.last,
-                all || state.stored == 0 || state.unstored.count > 1
-                    || last.head.size >= state.stored + Self.storedEvery
+                all || state.unstored.count > 1
+                    || last.head.size >= state.stored.map({ $0.head.size + Self.storedEvery }) ?? 0
             else { return [] }
-            state.stored = last.head.size
             defer { state.unstored = [] }
+            state.storing += state.unstored
             return state.unstored
         }
     }
 
-    var hasUnstored: Bool { state.withLock { !$0.unstored.isEmpty } }
+    /// The commit at hand has ended. What it was to store waits for another one if it has failed.
+    func endStoring(isCommitted: Bool) {
+        state.withLock { state in
+            if !isCommitted {
+                state.unstored = state.storing + state.unstored
+            } else if let last = state.storing.last {
+                state.stored = last
+            }
+            state.storing = []
+        }
+    }
+
+    var hasUnstored: Bool { state.withLock { !$0.unstored.isEmpty || !$0.storing.isEmpty } }
+    /// The last head that is in the log.
+    var stored: SignedHead? { state.withLock { $0.stored } }
 }

@@ -126,6 +126,7 @@ package final class LogTransactions {
             try appender.seal(with: signer.key.sealer)
             for head in signer.takeUnstored(all: withHeads) { try appender.storeHead(head) }
             try connection.statement("COMMIT").run()
+            signer.endStoring(isCommitted: true)
             noteEnd()
             return .success(answer)
         } catch {
@@ -192,6 +193,7 @@ package final class LogTransactions {
 
     private func abandon(_ error: DatabaseError) -> Failure {
         connection.rollback()
+        signer.endStoring(isCommitted: false)
         guard error.afterCommit == .statement else { return .storeIsDead(StoreError(error)) }
         do throws(DatabaseError) {
             try appender.reload()

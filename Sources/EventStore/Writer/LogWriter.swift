@@ -326,8 +326,7 @@ final class LogWriter: Sendable {
 
     /// The disk has not taken these commits, or not the store's.
     private func failed(_ commits: [GroupCommit], _ error: StoreError) -> StoreError {
-        for job in commits.flatMap(\.jobs) { job.fail(error) }
-        fail(error)
+        fail(error, telling: commits.flatMap(\.jobs))
         return error
     }
 
@@ -348,12 +347,12 @@ final class LogWriter: Sendable {
 
     /// Nothing of the jobs was stored.
     private func refused(_ jobs: [Job], _ failure: LogTransactions.Failure, _ committer: Committer) {
-        for job in jobs { job.fail(failure.error) }
         switch failure {
         case .storeIsDead(let error):
-            if case .io = error { fail(error) } else { fail(error, isOfDisk: false) }
+            if case .io = error { fail(error, telling: jobs) } else { fail(error, isOfDisk: false, telling: jobs) }
         case .refused(let error):
             queue.withLock { $0.note(refusal: error) }
+            for job in jobs { job.fail(error) }
         }
         putBack(committer)
     }
@@ -378,16 +377,13 @@ final class LogWriter: Sendable {
                 let piece = committer.extendReserve()
                 putBack(committer)
                 if let piece, !piece.sync() { fail(.failedSync(files.log + "-wal")) }
-            case .settle(let committer):
-                if let head = settle(committer) { witness?.note(head) }
+            case .settle(let committer): settle(committer)
             case .rest(let committer):
                 committer.releaseMemory()
                 putBack(committer)
             case .close(let committer):
                 look()
-                let head = failure == nil ? settle(committer) : nil
-                if let head { witness?.note(head) }
-                leave(committer, head)
+                leave(committer)
                 // With it goes the connection.
                 queue.wakeAll { $0.committer = nil }
                 return
@@ -396,36 +392,40 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Ends in order: nothing is left in the WAL, and the mark says where the log ends. What cannot be done leaves the mark as it
-    /// was, and the next start looks closer.
-    private func leave(_ committer: Committer, _ head: SignedHead?) {
+    /// Ends in order: a head is stored, nothing is left in the WAL, and the mark says where the log ends. What cannot be done leaves
+    /// the mark as it was, and the WAL's file: the next start looks closer.
+    private func leave(_ committer: Committer) {
+        if failure == nil { settle(committer) }
+        // On a full disk what the WAL had is room for the head.
+        if failure == nil, signer.hasUnstored, (try? committer.scrub([])) == true { settle(committer) }
         do throws(StoreError) {
-            guard try committer.close(keepingWAL: failure != nil), let head else { return }
-            try? mark?.write(.stopped, position: committer.transactions.state.position, head: head.head)
-        } catch {
-            fail(error)
-        }
+            guard try committer.close(keepingWAL: failure != nil), let head = signer.stored else { return }
+            let top = committer.transactions.state.position
+            if (try? mark?.write(.stopped, position: top, head: head.head)) != nil { committer.letGoOfWAL() }
+        } catch { fail(error) }
     }
 
-    /// Signs what no head speaks of yet, and stores it. Returns the head of everything.
-    private func settle(_ committer: Committer) -> SignedHead? {
+    /// Signs what no head speaks of yet, and stores it.
+    private func settle(_ committer: Committer) {
         let head = signer.head()
         if signer.hasUnstored { commit([], committer) } else { putBack(committer) }
-        return head
+        if let head { witness?.note(head) }
     }
 
     /// After a failed read or write of the disk nothing more is acknowledged until the store is opened again: what the
     /// page cache says can no longer be trusted.
     ///
-    /// - Parameter isOfDisk: Whether the store is to remember it until it is opened again. That its files are lost it never does: what
-    ///   stands there now may be another's.
-    func fail(_ error: StoreError, isOfDisk: Bool = true) {
+    /// - Parameters:
+    ///   - isOfDisk: Whether the store is to remember it until it is opened again. That its files are lost it never does: what stands there
+    ///     now may be another's.
+    ///   - jobs: Others that hear of it when ``failure`` says so.
+    func fail(_ error: StoreError, isOfDisk: Bool = true, telling jobs: [Job] = []) {
         var (waiting, scrubs): ([Job], [Scrub]) = ([], [])
         var isNew = false
         queue.wakeAll { queue in
             isNew = queue.failure == nil
             if isNew { queue.failure = error }
-            waiting = queue.flight.abandon().flatMap(\.jobs) + queue.jobs
+            waiting = jobs + queue.flight.abandon().flatMap(\.jobs) + queue.jobs
             scrubs = queue.scrubs
             queue.jobs = []
             queue.scrubs = []

@@ -42,7 +42,7 @@ struct WriteQueue {
     var isSettled = true
     /// Whether memory was given back since the last commit.
     var isResting = true
-    /// Nanoseconds of the monotonic clock; at first, of the opening.
+    /// Also one that found no room. Nanoseconds of the monotonic clock; at first, of the opening.
     var lastCommit = MonotonicClock.now
     var lastHead: UInt64 = 0
     var isClosing = false
@@ -76,6 +76,8 @@ struct WriteQueue {
         case .diskFull, .busy: refused = (error, MonotonicClock.now)
         default: break
         }
+        // A head that found no room is tried again after a pause.
+        lastCommit = MonotonicClock.now
     }
 
     /// Why `job` cannot be queued; `nil` if it can.

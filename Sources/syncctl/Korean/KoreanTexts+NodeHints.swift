@@ -83,8 +83,9 @@ extension KoreanTexts {
                 + "and start again",
             "직접 지정한 경로이면 다른 경로를 쓰십시오. 저장소 폴더 안의 것은 노드가 만든 것이 아니므로 밖으로 옮기고 다시 시작하십시오"),
         Phrase(
-            "close a store before it is restored, moved or removed; what is there now can be opened",
-            "저장소를 되돌리거나 옮기거나 지우기 전에 먼저 닫으십시오. 지금 그 자리에 있는 것은 열 수 있습니다"),
+            "close the store and all of its readers; then what is there now can be opened. Do so before a store is restored, "
+                + "moved or removed",
+            "저장소와 그 리더를 모두 닫으십시오. 그러면 지금 그 자리에 있는 것을 열 수 있습니다. 저장소를 되돌리거나 옮기거나 지우기 전에도 먼저 닫으십시오"),
         Phrase("make {0} first", "먼저 이 폴더를 만드십시오: {0}"),
         Phrase("name another path", "다른 경로를 쓰십시오"),
         Phrase("the daemon's log says which file it is, and what to do", "어느 파일인지, 무엇을 할지는 데몬의 로그에 있습니다"),

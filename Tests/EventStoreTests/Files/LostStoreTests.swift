@@ -50,6 +50,53 @@ struct LostStoreTests {
         #expect(FileManager.default.fileExists(atPath: folder.path) != isRemoved)
     }
 
+    @Test("A store says that it has failed before any append hears of it")
+    func failureFirst() async throws {
+        let (folder, store) = try makeStore()
+        defer { withExtendedLifetime(folder) {} }
+        try FileManager.default.removeItem(atPath: store.files.log)
+        for _ in 0..<1_000 {
+            let (error, failure) = await withCheckedContinuation { continuation in
+                let draft = EventDraft.message("말", user: "u")
+                store.append([
+                    AppendCall(drafts: [draft], atomicity: .whole) { result in
+                        var heard: StoreError?
+                        if case .failure(let error) = result { heard = error }
+                        continuation.resume(returning: (heard, store.failure))
+                    }
+                ])
+            }
+            #expect(failure == error)
+            if error != nil { return store.close() }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        Issue.record("it appends into files that are gone")
+    }
+
+    @Test("A lost store can be opened again when its readers are closed, too; before that the error says so")
+    func openedAgain() throws {
+        let (folder, store) = try makeStore()
+        _ = try store.appendBlocking([.message("before", user: "u")])
+        var reader: EventReader? = try EventReader(store)
+        #expect(try reader?.history(of: "u").count == 1)
+        try FileManager.default.removeItem(atPath: store.files.log + "-wal")
+        _ = try appendUntilRefused(store)
+        store.close()
+        do throws(StoreError) {
+            try EventStore(opening: folder.path).close()
+            Issue.record("the reader's index of the WAL that is gone is believed")
+        } catch {
+            guard case .lost = error else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(error.hint?.contains("readers") == true)
+        }
+        reader = nil
+        try EventStore(opening: folder.path).close()
+        withExtendedLifetime(reader) {}
+    }
+
     @Test("A store that is closed before anything was appended leaves what was put in its place as it is")
     func close() throws {
         let (folder, store) = try makeStore()

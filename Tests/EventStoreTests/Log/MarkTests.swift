@@ -82,6 +82,45 @@ struct MarkTests {
         again.close()
     }
 
+    @Test("A head that an orderly end cannot store is not in the mark, and the next start goes on (INV-3)")
+    func refusedHead() throws {
+        let (folder, store) = try made()
+        try append(store, 1)
+        let other = try Connection(path: store.files.log, mode: .write)
+        try other.execute("BEGIN IMMEDIATE")
+        let ended = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            store.close()
+            ended.signal()
+        }
+        // The commit of the head was refused. The copying of the WAL is not.
+        while store.obstacle == nil { usleep(1_000) }
+        usleep(60_000)
+        try other.execute("ROLLBACK")
+        ended.wait()
+        let report = try verify(folder)
+        #expect(report.answer != .contradicted, report.text)
+        let again = try EventStore(opening: folder.path, surroundings: Self.here)
+        #expect(again.originChange == nil && again.cut == nil)
+        again.close()
+        #expect(try verify(folder).answer == .proven)
+    }
+
+    @Test("Where the mark of an orderly end cannot be written, the next start misses nothing of the WAL")
+    func noRoomForMark() throws {
+        let (folder, store) = try made()
+        try append(store, 3)
+        let temporary = store.files.mark + ".tmp"
+        try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
+        store.close()
+        try FileManager.default.removeItem(atPath: temporary)
+        #expect(try mark(store.files)?.state == .running)
+        let again = try EventStore(opening: folder.path, surroundings: Self.here)
+        #expect(again.originChange == nil && again.cut == nil)
+        again.close()
+        #expect(try verify(folder).answer == .proven)
+    }
+
     @Test("A mark that was changed is none, and the store is taken for a copy")
     func changedMark() throws {
         let (folder, store) = try made()

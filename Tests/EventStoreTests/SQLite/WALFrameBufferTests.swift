@@ -162,6 +162,37 @@ struct WALFrameBufferTests {
         if !afterSpill { #expect(try WALInspection(path: path + "-wal")?.lostCommits == 0) }
     }
 
+    @Test("A commit for whose frames the WAL's index finds no room leaves nothing in the WAL (INV-1)")
+    func noRoomForIndex() throws {
+        let folder = TemporaryFolder()
+        let path = folder.path + ".db"
+        defer { remove(path) }
+        let connection = try database(path, "NORMAL", isGathering: true)
+        connection.countWALPages()
+        // The first part of the index has 4,062 frames.
+        var row: UInt64 = 0
+        while connection.walPages < 3_960 {
+            row += 1
+            try put(connection, row, connection.walPages < 3_880 ? 300_000 : 3_000, 1)
+        }
+        let size = try #require(try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int)
+        try failWrites(to: path + "-shm")
+        #expect {
+            try put(connection, 1_000, 600_000, 2)
+        } throws: {
+            ($0 as? DatabaseError)?.isFull == true
+        }
+        connection.rollback()
+        #expect(try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int == size)
+        try put(connection, 2_000, 100, 3)
+        #expect(try WALInspection(path: path + "-wal")?.lostCommits == 0)
+        let copy = folder.path + ".copy"
+        defer { remove(copy) }
+        for suffix in ["", "-wal"] { try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix) }
+        let recovered = try Connection(path: copy, mode: .write)
+        #expect(try recovered.integer("SELECT sum(n) FROM t") == Int64(row * (row + 1) / 2 + 2_000))
+    }
+
     @Test("A connection may end before its last statement, and in the middle of a transaction")
     func ends() throws {
         let folder = TemporaryFolder()

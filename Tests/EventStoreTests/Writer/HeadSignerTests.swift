@@ -96,8 +96,15 @@ struct HeadSignerTests {
                 OriginState(ref: 1, id: id, key: key.publicKey, tree: tree, hlc: HybridTime(rawValue: size)))
             _ = signer.head()
             stored += signer.takeUnstored(all: false).map(\.head.size)
+            signer.endStoring(isCommitted: true)
         }
         #expect(stored == [1, 257, 513])
-        #expect(signer.takeUnstored(all: true).map(\.head.size) == [600] && !signer.hasUnstored)
+        #expect(signer.takeUnstored(all: true).map(\.head.size) == [600] && signer.hasUnstored)
+        // It found no room, and is the one that the mark may not name yet.
+        signer.endStoring(isCommitted: false)
+        #expect(signer.hasUnstored && signer.stored?.head.size == 513)
+        #expect(signer.takeUnstored(all: true).map(\.head.size) == [600])
+        signer.endStoring(isCommitted: true)
+        #expect(!signer.hasUnstored && signer.stored?.head.size == 600)
     }
 }

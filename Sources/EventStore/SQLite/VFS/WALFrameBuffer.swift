@@ -32,6 +32,26 @@ enum WALFrameBuffer {
         var committed: Int64?
         /// Told of each commit that was written.
         let written: Written
+        /// Makes room for a part of the WAL's index.
+        let extend: (Int32) -> Int32
+        /// How many parts of the index have room.
+        var parts: Int32 = 0
+
+        /// Makes room for a frame in the WAL's index. SQLite does so when the frames of a commit are written, and where the disk has none it refuses a
+        /// commit that stands in the WAL as a whole.
+        mutating func index(_ file: UnsafeMutablePointer<sqlite3_file>, frameAt place: Int64) -> Int32 {
+            // https://sqlite.org/walformat.html: the first part has 4,062 frames, each further one 4,096.
+            let part = Int32((place / Int64(WALFrameBuffer.frame) + 34) / 4_096)
+            guard part >= parts else { return SQLITE_OK }
+            let code = extend(part)
+            guard code == SQLITE_OK else {
+                (count, awaitsPage) = (0, false)
+                cut(file)
+                return code
+            }
+            parts = part + 1
+            return SQLITE_OK
+        }
 
         /// Takes in what is to be written, if it is the next part of a frame.
         mutating func take(_ part: UnsafeRawPointer, _ length: Int, at place: Int64) -> Bool {
@@ -74,6 +94,10 @@ enum WALFrameBuffer {
         mutating func write(
             _ file: UnsafeMutablePointer<sqlite3_file>, _ part: UnsafeRawPointer, _ length: Int, _ place: Int64
         ) -> Int32 {
+            if length == WALFrameBuffer.header {
+                let code = index(file, frameAt: place)
+                guard code == SQLITE_OK else { return code }
+            }
             if take(part, length, at: place) {
                 let isComplete = isLast && !awaitsPage
                 let isFull = !awaitsPage && count + WALFrameBuffer.frame > WALFrameBuffer.most
@@ -109,11 +133,13 @@ enum WALFrameBuffer {
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK,
             let file, let original = file.pointee.pMethods
         else { return }
+        var database: UnsafeMutablePointer<sqlite3_file>?
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &database)
         let held = UnsafeMutablePointer<Held>.allocate(capacity: 1)
         held.initialize(
             to: Held(
                 methods: original.pointee, original: original, bytes: .allocate(byteCount: most, alignment: 16),
-                written: written))
+                written: written, extend: { [database] in IndexRoom.extend(database, to: $0) }))
         held.pointee.methods.xWrite = { file, part, length, place in
             guard let file, let part, let held = WALFrameBuffer.held(file) else { return SQLITE_IOERR }
             return held.pointee.write(file, part, Int(length), place)
