@@ -53,6 +53,20 @@ struct ConfigurationCheckTests {
         #expect(unusable.text.contains("/nope.jwks is not there") && unusable.text.contains("api.tls"))
     }
 
+    @Test("Flags and variables are checked without a file, as a start takes them; of nothing the file is missed")
+    func withoutFile() async throws {
+        let place = ["--data-dir", folder.file("s"), "--socket", folder.file("a.sock")]
+        let good = try await syncd.run(place + ["--check-config"])
+        #expect(good.code == 0, "\(good.text)\(good.errors)")
+        var other = syncd
+        other.environment["SYNCD_STORAGE__MIN_FRE"] = "1B"
+        let bad = try await other.run(place + ["--check-config"])
+        #expect(bad.code == 78 && bad.errors.contains("SYNCD_STORAGE__MIN_FREE"), "\(bad.errors)")
+        guard access("/etc/syncd", F_OK) != 0 else { return }
+        let none = try await syncd.run(["--check-config"])
+        #expect(none.code == 78 && none.errors.contains("/etc/syncd/syncd.json5"), "\(none.errors)")
+    }
+
     private func check(_ text: String, _ environment: [String: String] = [:]) async throws -> (
         code: Int32, said: String
     ) {

@@ -767,9 +767,9 @@ fault(366, "of two with one content the second is done before the first", "INV-1
 fault(367, "what was set aside counts where nothing says so", "INV-14", "MachineTests",
       (SU + "SubscriptionMachine+Parking.swift", "        needs.advance(to: proof)\n", "        if !isPlanted(367) { needs.advance(to: proof) }\n"))
 fault(368, "an event parked twice within a millisecond is not parked", "INV-14", "RecordTests",
-      (SU + "SubscriptionRecords.swift", "{ (a.at, a.proof) < (b.at, b.proof) }",
-       "{\n            isPlanted(368) ? (a.at.milliseconds, a.parked == nil ? 1 : 0) < (b.at.milliseconds, b.parked == nil ? 1 : 0)\n"
-       "                : (a.at, a.proof) < (b.at, b.proof)\n        }"))
+      (SU + "SubscriptionRecords.swift", ".max { ($0.at, $0.proof) < ($1.at, $1.proof) }",
+       ".max { isPlanted(368) ? ($0.at.milliseconds, $0.parked == nil ? 1 : 0) < ($1.at.milliseconds, $1.parked == nil ? 1 : 0)\n"
+       "                : ($0.at, $0.proof) < ($1.at, $1.proof) }"))
 fault(369, "what was open is handed out before what stands before it here", "INV-16", "MachineTests",
       (SU + "SubscriptionMachine.swift", "            pending[open.dot] = (attempts(open), mark)\n",
        "            if isPlanted(369) { insert(open.dot, event.key, mark, event.position, attempts: attempts(open), isRetried: false); continue }\n"
@@ -2175,3 +2175,5 @@ fault(1205, "an append hears of a failure before the store says so", "INV-1", "L
        "        var isNew = false\n        for job in jobs where isPlanted(1205) { job.fail(error) }\n        queue.wakeAll"))
 fault(1206, "readers of a WAL that is gone are not named", "INV-1", "LostStoreTests",
       (ES + "Log/LogReader.swift", "where error.isOfOtherWAL {", "where error.isOfOtherWAL && !isPlanted(1206) {"))
+fault(1198, "flags without a file are no configuration to be checked", "", "ConfigurationCheckTests",
+      (SD + "Setup/Settings.swift", "sources.additions.isEmpty && sources.flags.isEmpty", "sources.additions.isEmpty && (sources.flags.isEmpty || isPlanted(1198))"))

@@ -124,6 +124,10 @@ struct Settings {
         let named = arguments.value("config")
         let source = named ?? usualFile
         var sources = ConfigurationSources(path: source, environment: Terminal.processEnvironment())
+        sources.flags = ["data-dir", "node-name", "cluster", "socket", "peer-listen", "log-level"].compactMap {
+            name in
+            arguments.value(name).map { (name: "--\(name)", value: isPath(name, $0) ? absolute($0) : $0) }
+        }
         if named != nil || !arguments.flag("dev") {
             do throws(StoreError) {
                 sources.text = try SmallFile.read(source, .stream).map { bytes throws(StoreError) in
@@ -133,16 +137,15 @@ struct Settings {
             } catch {
                 throw CommandFailure(code: "E_CONFIG", error.description, exitCode: .configuration)
             }
-            let isWanted = arguments.flag("check-config") && sources.additions.isEmpty
+            // Where nothing else is said, it is the file that was to be checked.
+            let isWanted =
+                arguments.flag("check-config") && sources.additions.isEmpty && sources.flags.isEmpty
+                && !sources.environment.keys.contains { $0.hasPrefix("SYNCD_") }
             if sources.text == nil, named != nil || isWanted {
                 throw CommandFailure(
                     code: "E_CONFIG", "there is no configuration at \(source)",
                     hint: "Start from Examples/syncd.json5, or try: syncd --dev", exitCode: .configuration)
             }
-        }
-        sources.flags = ["data-dir", "node-name", "cluster", "socket", "peer-listen", "log-level"].compactMap {
-            name in
-            arguments.value(name).map { (name: "--\(name)", value: isPath(name, $0) ? absolute($0) : $0) }
         }
         var loaded = sources.load()
         let refused = contradictions(loaded)
