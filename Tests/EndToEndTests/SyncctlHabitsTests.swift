@@ -128,6 +128,8 @@ extension SyncctlProgramTests {
         let none = try await run("tail")
         #expect(none.code == 66)
         #expect(none.errors.contains("[E_NO_STORE]"))
+        let file = try await tool.run(["tail", "--store", "/etc/passwd"])
+        #expect(file.errors.contains("[E_STORE_FILE]") && !file.errors.contains("init"), "\(file.errors)")
         let json = try await run("tail", "--json")
         #expect(json.errors.hasPrefix(#"{"type":"error","v":1,"code":"E_NO_STORE","#))
         let typo = try await run("histroy")

@@ -2177,3 +2177,5 @@ fault(1206, "readers of a WAL that is gone are not named", "INV-1", "LostStoreTe
       (ES + "Log/LogReader.swift", "where error.isOfOtherWAL {", "where error.isOfOtherWAL && !isPlanted(1206) {"))
 fault(1198, "flags without a file are no configuration to be checked", "", "ConfigurationCheckTests",
       (SD + "Setup/Settings.swift", "sources.additions.isEmpty && sources.flags.isEmpty", "sources.additions.isEmpty && (sources.flags.isEmpty || isPlanted(1198))"))
+fault(1199, "a store is missed where a file is, which none can be made at", "", "SyncctlProgramTests",
+      (ES + "Files/StoreFiles.swift", "guard stat(folder, &entry) == 0, entry.st_mode & S_IFMT != S_IFDIR else", "guard stat(folder, &entry) == 0, entry.st_mode & S_IFMT != S_IFDIR, !isPlanted(1199) else"))
