@@ -107,6 +107,7 @@ public final class EventStore: Sendable {
         files = try StoreFiles(named: folder)
         guard files.exists else { throw files.absence }
         lock = Lock(try StoreLock(files, owner: owner))
+        try HeldFiles.requireNoGoneWAL(files)
         files.closeToOthers()
         strayJournal = try StrayJournals.clear(files, at: wall())
         guard let pem = try SmallFile.read(files.key) else { throw .noKey(path: files.key) }

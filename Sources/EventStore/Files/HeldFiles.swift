@@ -33,6 +33,24 @@ package struct HeldFiles: Sendable {
         return nil
     }
 
+    /// Refuses a store whose WAL was taken away and is still open in this process: who opens the log now would go by that one's index.
+    static func requireNoGoneWAL(_ store: StoreFiles) throws(StoreError) {
+        let descriptors = "/proc/self/fd"
+        guard let files = store.realFolder.map({ StoreFiles($0) }),
+            let names = (try? SmallFile.names(in: descriptors))?.compactMap({ target("\(descriptors)/\($0)") })
+        else { return }
+        func isOpen(_ ending: String) -> Bool { names.contains { $0.hasSameBytes(as: files.log + ending) } }
+        // A store that was closed may hold on to a WAL that is gone, but to no index.
+        guard isOpen("-shm"), isOpen("-wal (deleted)"), !isOpen("-wal") else { return }
+        throw .lost("\(files.log)-wal was taken away while it was open, and a reader in this process has it still")
+    }
+
+    private static func target(_ link: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(link, &bytes, bytes.count)
+        return count > 0 ? String(validating: bytes[..<count].lazy.map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+    }
+
     private static func found(_ path: String) -> Held? {
         var entry = stat()
         guard stat(path, &entry) == 0 else { return nil }

@@ -346,8 +346,6 @@ private func openNow(_ path: String) throws(StoreError) -> Connection {
         let lock = StoreFiles(SmallFile.folder(of: path)).lock
         guard let index = PrivateIndex(path, lock: lock) else { throw StoreError(error) }
         do { return try read(with: index) } catch { throw StoreError(error) }
-    } catch  where error.isOfOtherWAL {
-        throw .lost("\(path)-wal was taken away or replaced while it was open")
     } catch {
         throw StoreError(error)
     }

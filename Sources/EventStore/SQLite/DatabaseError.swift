@@ -20,8 +20,6 @@ package enum DatabaseError: Error, Hashable, Sendable {
     var isCannotOpen: Bool { sqlite?.isCannotOpen ?? false }
     /// Whether the disk, or the quota, is full.
     var isFull: Bool { sqlite?.isFull ?? false }
-    /// Whether the WAL is shorter than its index says: it is not the one that others of this process have open.
-    var isOfOtherWAL: Bool { sqlite?.isOfOtherWAL ?? false }
 
     static func damaged(_ place: LogDamage.Place, _ what: String) -> DatabaseError { .damage(LogDamage(place, what)) }
 

@@ -23,8 +23,6 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     var isFailedIO: Bool { code == SQLITE_IOERR && extendedCode != SQLITE_IOERR | 12 << 8 /* _NOMEM */ && !isFull }
     /// Whether the disk, or the quota, is full; also where the index of a WAL, `log.db-shm`, finds no room.
     var isFull: Bool { code == SQLITE_FULL || extendedCode == SQLITE_IOERR | 19 << 8 /* _SHMSIZE */ }
-    /// Whether a read ended before what should be there: of a WAL, for what a database lacks counts as zeros.
-    var isOfOtherWAL: Bool { extendedCode == SQLITE_IOERR | 2 << 8 /* _SHORT_READ */ }
     /// Whether another connection holds the lock.
     var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
     /// Whether the file cannot be opened, or not so that something can be made beside it.
