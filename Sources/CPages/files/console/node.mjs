@@ -64,7 +64,7 @@ export async function overview(ctx) {
 
 function draw(ctx, status, erasures) {
   const { t } = ctx, notices = (status.notices ?? []).filter((one) => !one.settled);
-  const refused = notices.find((one) => one.code === 'APPENDS_REFUSED')?.text ?? '', problems = (status.problems ?? []).filter((one) => !refused.includes(one));
+  const told = notices.find((n) => n.code === 'APPENDS_REFUSED')?.text ?? '', problems = (status.problems ?? []).filter((p) => !told.includes(p));
   const good = status.state === 'ok', away = (status.peers ?? []).filter((one) => one.state !== 'connected' && one.state !== 'paused');
   const behind = status.position - status.views, under = erasures.filter((one) => one.state !== 'applied' || one.waiting?.length);
   const rate = rates(), minute = rate.slice(-12);
