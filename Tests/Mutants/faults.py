@@ -2176,6 +2176,6 @@ fault(1205, "an append hears of a failure before the store says so", "INV-1", "L
 fault(1198, "flags without a file are no configuration to be checked", "", "ConfigurationCheckTests",
       (SD + "Setup/Settings.swift", "sources.additions.isEmpty && sources.flags.isEmpty", "sources.additions.isEmpty && (sources.flags.isEmpty || isPlanted(1198))"))
 fault(1199, "a store is missed where a file is, which none can be made at", "", "SyncctlProgramTests",
-      (ES + "Files/StoreFiles.swift", "guard stat(folder, &entry) == 0, entry.st_mode & S_IFMT != S_IFDIR else", "guard stat(folder, &entry) == 0, entry.st_mode & S_IFMT != S_IFDIR, !isPlanted(1199) else"))
+      (ES + "Files/StoreFiles.swift", "errno == ENOENT ? .notFound(path: folder)", "errno == ENOENT || isPlanted(1199) ? .notFound(path: folder)"))
 fault(1206, "a store is opened while a reader has its WAL that is gone", "INV-1", "LostStoreTests",
       (ES + "Files/HeldFiles.swift", "guard isOpen(\"-shm\"),", "guard !isPlanted(1206), isOpen(\"-shm\"),"))

@@ -82,14 +82,7 @@ package struct StoreFiles: Hashable, Sendable {
     package var exists: Bool { access(log, F_OK) == 0 }
 
     /// Why there is none: what looking for it has just left in `errno`.
-    var absence: StoreError { errno == ENOENT ? .notFound(path: folder) : .system(folder) }
-
-    /// Refuses what is there and no folder.
-    package func requireFolder() throws(StoreError) {
-        var entry = stat()
-        guard stat(folder, &entry) == 0, entry.st_mode & S_IFMT != S_IFDIR else { return }
-        throw .badFile("\(folder) is no folder", wayOut: "name another path")
-    }
+    package var absence: StoreError { errno == ENOENT ? .notFound(path: folder) : .system(folder) }
 }
 
 /// Small files read and written whole.

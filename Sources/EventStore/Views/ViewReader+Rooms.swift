@@ -77,18 +77,19 @@ extension ViewReader {
     /// Notes what of rooms a user saw. Whom the beginning alone speaks of has been there since, and so has who began it; without a beginning and
     /// a word on them no list is kept. That is so in most rooms, and costs no event.
     private func judge(_ found: inout [FoundRoom], _ own: Int64?, _ seen: SeenInRoom) throws(StoreError) {
-        for index in found.indices {
-            let (occupant, word) = (found[index].occupant, found[index].membership?.stamp.key.dot)
-            let opening = try reading { connection throws(DatabaseError) in
-                try ConversationRow.load(occupant.conversation, connection).opening
-            }
-            let isThere =
-                if word == nil {
-                    opening.map { $0.value.starter == own } ?? true
+        var isThere: [Bool] = []
+        try reading { connection throws(DatabaseError) in
+            for room in found {
+                let opening = try ConversationRow.load(room.occupant.conversation, connection).opening
+                if let word = room.membership?.stamp.key.dot {
+                    isThere.append(room.occupant.words == 1 && word == opening?.stamp.key.dot)
                 } else {
-                    occupant.words == 1 && word == opening?.stamp.key.dot
+                    isThere.append(opening.map { $0.value.starter == own } ?? true)
                 }
-            let name = try log.text(occupant.conversation)
+            }
+        }
+        for (index, isThere) in isThere.enumerated() {
+            let name = try log.text(found[index].occupant.conversation)
             if !isThere || DirectConversation.isID(name) { found[index].seen = try seen(name) }
         }
     }

@@ -79,10 +79,7 @@ enum CheckProofCommand {
                 .receiptOf, "\(maker.name) (\(maker.key.nodeID))", maker.cluster, session.clock(maker.time),
                 String(maker.position)))
         for head in receipt.heads {
-            let tree = head.head.head
-            lines.append(
-                session.shown(
-                    .provenOrigin, tree.origin.description, String(tree.size), head.key.nodeID.description))
+            lines.append(session.shown(head))
             for one in head.cosignatures.map(\.cosignature) {
                 let at = session.clock(Int64(clamping: one.time) * 1_000)
                 lines.append(session.shown(.cosignedBy, one.node.description, at, String(one.head.size)))
@@ -103,11 +100,7 @@ enum CheckProofCommand {
         _ receipt: Receipt, _ check: ReceiptCheck, _ session: Session
     ) throws(CommandFailure) {
         for head in receipt.heads {
-            var line = JSONLine(type: "origin")
-            line.add("origin", head.head.head.origin.description)
-            line.add("node", head.key.nodeID.description)
-            line.add("size", head.head.head.size)
-            line.add("root", head.head.head.root.description)
+            var line = JSONLine(head)
             line.add("cosigned", head.cosignatures.map(\.cosignature.node.description))
             try session.output.line(line)
         }
@@ -124,5 +117,24 @@ enum CheckProofCommand {
             line.add("events", answer.events)
             line.add("without_payload", answer.withoutPayload)
         }
+    }
+}
+
+extension JSONLine {
+    /// An origin of a receipt or a proven answer, as far as its head covers it.
+    init(_ head: WitnessedHead) {
+        self.init(type: "origin")
+        add("origin", head.head.head.origin.description)
+        add("node", head.key.nodeID.description)
+        add("size", head.head.head.size)
+        add("root", head.head.head.root.description)
+    }
+}
+
+extension Session {
+    /// The same for people.
+    func shown(_ head: WitnessedHead) -> String {
+        let tree = head.head.head
+        return shown(.provenOrigin, tree.origin.description, String(tree.size), head.key.nodeID.description)
     }
 }

@@ -77,11 +77,7 @@ enum UserVerification {
         if answer.withoutPayload > 0 {
             lines.append(session.shown(.provenWithoutPayload, String(answer.withoutPayload)))
         }
-        for head in receipt.heads {
-            let tree = head.head.head
-            let node = head.key.nodeID.description
-            lines.append(session.shown(.provenOrigin, tree.origin.description, String(tree.size), node))
-        }
+        lines += receipt.heads.map { session.shown($0) }
         lines.append(session.shown(.othersOfUserUnread))
         let verdict = session.shown(.provenEvents, session.eventCount(answer.events), user)
         return lines + [verdict + "   " + session.shown(.tookTime, TimeSpan.text(milliseconds))]
@@ -90,14 +86,7 @@ enum UserVerification {
     private static func json(
         _ receipt: Receipt, _ answer: ReceiptCheck.Answer, _ milliseconds: Int64, _ session: Session
     ) throws(CommandFailure) {
-        for head in receipt.heads {
-            var line = JSONLine(type: "origin")
-            line.add("origin", head.head.head.origin.description)
-            line.add("node", head.key.nodeID.description)
-            line.add("size", head.head.head.size)
-            line.add("root", head.head.head.root.description)
-            try session.output.line(line)
-        }
+        for head in receipt.heads { try session.output.line(JSONLine(head)) }
         try session.end(count: receipt.heads.count) { line in
             line.add("user", answer.scope.member.value)
             line.add("answer", VerifyAnswer.proven.rawValue)

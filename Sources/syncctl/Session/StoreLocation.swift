@@ -90,8 +90,7 @@ struct StoreLocation {
 
     private static func require(_ files: StoreFiles) throws(CommandFailure) {
         if isForbidden(files) { throw CommandFailure(StoreError.forbidden(path: files.log)) }
-        try stored { try files.requireFolder() }
-        guard files.exists else { throw CommandFailure(StoreError.notFound(path: files.folder)) }
+        guard files.exists else { throw CommandFailure(files.absence) }
     }
 
     private static func isForbidden(_ files: StoreFiles) -> Bool {

@@ -47,13 +47,15 @@ extension SubscriptionDesk {
         guard records.isHome(store.identity.node, of: record.id) else { return false }
         let acked = try records.acked(record, states, in: try currentLog())
         // Where it cannot be stored they stay parked, which loses nothing.
-        return (try? free(acked, of: record)) ?? false
+        return (try? free(acked, of: record, records)) ?? false
     }
 
     /// Stores that these are parked no more.
-    func free(_ dots: [Dot], of record: SubscriptionRecord) throws(StoreError) -> Bool {
+    func free(
+        _ dots: [Dot], of record: SubscriptionRecord, _ records: SubscriptionRecords
+    ) throws(StoreError) -> Bool {
         guard !dots.isEmpty else { return false }
-        let proofs = try readRecords().proofs(of: dots, record.id)
+        let proofs = records.proofs(of: dots, record.id)
         _ = try self.record(
             record.draft(retrying: dots, parkedBy: proofs, done: true, at: store.identity.node), visible: true)
         isParkingNew = true

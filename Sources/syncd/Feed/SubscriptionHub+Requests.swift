@@ -252,8 +252,8 @@ extension SubscriptionHub {
         // The log is asked about those alone: an ack in time costs nothing more.
         guard !notOpen.isEmpty else { return (acked, acks) }
         do throws(StoreError) {
-            let parked = try desk.allRecords().parked(record.id, among: notOpen)
-            _ = try desk.free(parked, of: record)
+            let records = try desk.allRecords()
+            _ = try desk.free(records.parked(record.id, among: notOpen), of: record, records)
         } catch {
             desk.takeBack(acks)
             throw error
