@@ -111,7 +111,8 @@ enum Syncd {
                     })
             } else {
                 for remark in remarks { try show("note: \(remark)\n") }
-                try show(settings.isDevelopment ? "fine\n" : "\(settings.source): fine\n")
+                let isFile = !settings.isDevelopment && access(settings.source, F_OK) == 0
+                try show(isFile ? "\(settings.source): fine\n" : "fine\n")
             }
             return .success
         }

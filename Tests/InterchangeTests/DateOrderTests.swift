@@ -52,6 +52,14 @@ import Testing
         } throws: { error in
             "\(error)".contains("its dates do not have the day first")
         }
+        // Two digits may be a year elsewhere in the date: that is not what was asked for.
+        #expect {
+            try chat(
+                "01/01/19, 11:25 - Bob: a\n20/01/19, 11:23 - Bob: b\n10/06/20, 15:55 - Bob: c\n",
+                options { $0.dates = .monthFirst })
+        } throws: { error in
+            "\(error)".contains("its dates do not have the month first")
+        }
     }
 
     @Test(

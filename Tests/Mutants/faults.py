@@ -2179,3 +2179,5 @@ fault(1199, "a store is missed where a file is, which none can be made at", "", 
       (ES + "Files/StoreFiles.swift", "errno == ENOENT ? .notFound(path: folder)", "errno == ENOENT || isPlanted(1199) ? .notFound(path: folder)"))
 fault(1206, "a store is opened while a reader has its WAL that is gone", "INV-1", "LostStoreTests",
       (ES + "Files/HeldFiles.swift", "guard isOpen(\"-shm\"),", "guard !isPlanted(1206), isOpen(\"-shm\"),"))
+fault(1177, "an order of dates that a file contradicts is read with the year elsewhere", "INV-8", "DateOrderTests",
+      (IC + "Formats/WhatsAppHead.swift", "$0.first == wanted && years.contains($0.year)", "$0.first == wanted && (years.contains($0.year) || isPlanted(1177))"))

@@ -77,6 +77,15 @@ struct WhatsAppForm {
             case .monthDayYear, .yearMonthDay, .monthYearDay: .monthFirst
             }
         }
+
+        /// Which of the three numbers is the year, from 0.
+        var year: Int {
+            switch self {
+            case .dayMonthYear, .monthDayYear: 2
+            case .yearMonthDay, .yearDayMonth: 0
+            case .monthYearDay, .dayYearMonth: 1
+            }
+        }
     }
 
     let style: WhatsAppHead.Style?
@@ -164,15 +173,23 @@ struct WhatsAppSurvey {
     }
 
     /// - Parameters:
-    ///   - wanted: Which of day and month comes first, as the one who imports says; `nil`: he does not.
+    ///   - wanted: Which of day and month comes first, as the one who imports says; `nil`: he does not. Where the year stands the file says.
     ///   - usual: Which comes first where all else leaves it open.
     /// - Returns: `nil` where no date of the file can be read as wanted.
     func form(_ wanted: DateOrder?, where usual: DateOrder) -> WhatsAppForm? {
-        let wished = zip(possible, backward).filter { wanted == nil || $0.0.first == wanted }
-        guard let least = wished.map(\.1).min() else { return nil }
-        let best = wished.filter { $0.1 == least }.map(\.0)
-        let isAmbiguous = best.contains(.dayMonthYear) && best.contains(.monthDayYear)
-        let order = isAmbiguous && usual == .monthFirst ? .monthDayYear : best.first ?? .dayMonthYear
+        func best(_ isWanted: (WhatsAppForm.Order) -> Bool = { _ in true }) -> [WhatsAppForm.Order] {
+            let readings = zip(possible, backward).filter { isWanted($0.0) }
+            let least = readings.map(\.1).min()
+            return readings.filter { $0.1 == least }.map(\.0)
+        }
+        var found = best()
+        if let wanted {
+            let years = Set(found.map(\.year))
+            found = best { $0.first == wanted && years.contains($0.year) }
+        }
+        guard let first = found.first else { return nil }
+        let isAmbiguous = found.contains(.dayMonthYear) && found.contains(.monthDayYear)
+        let order = isAmbiguous && usual == .monthFirst ? .monthDayYear : first
         return WhatsAppForm(style: style, order: order, isAmbiguous: isAmbiguous, names: names)
     }
 }
